@@ -1,0 +1,272 @@
+#include "cli.h"
+
+#include "clock.h"
+#include "log.h"
+#include "pinscan.h"
+#include "scope.h"
+#include "text.h"
+#include "user.h"
+#include "version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libmount.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Keys of options without a short form; each child parser has its own range, argp shares one. */
+enum {
+	KEY_PROCFS = 0x1000,
+	KEY_PROGRESS,
+	KEY_REQUIRE,
+	KEY_EVIDENCE,
+	KEY_TRUST_PIDNS,
+};
+
+/* Groups of --help; those of a command itself are 0 and 1. */
+enum {
+	GROUP_EVIDENCE = 5,
+	GROUP_RUN = 6,
+	GROUP_OUTPUT = 7,
+};
+
+static const char *const progress_names[SB_PROGRESS_COUNT] = {"auto", "always", "never"};
+
+static const struct argp_option common_options[] = {
+	{"uid", 'u', "USER", 0, "act for USER, a name or a number (default: yourself)", GROUP_RUN},
+	{"procfs", KEY_PROCFS, "DIR", 0, "read processes from DIR (default /proc)", GROUP_RUN},
+	{"json", 'J', NULL, 0, "one JSON object on standard output", GROUP_OUTPUT},
+	{"quiet", 'q', NULL, 0, "warnings and errors only", GROUP_OUTPUT},
+	{"verbose", 'v', NULL, 0, "say more; may be repeated", GROUP_OUTPUT},
+	{NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
+	{0},
+};
+
+static const struct argp_option dry_run_options[] = {
+	{"dry-run", 'n', NULL, 0, "look and tell, but touch nothing", GROUP_RUN},
+	{0},
+};
+
+static const struct argp_option progress_options[] = {
+	{"progress", KEY_PROGRESS, "WHEN", 0,
+	 "a progress line: auto (on a terminal), always or never", GROUP_OUTPUT},
+	{0},
+};
+
+static const struct argp_option evidence_options[] = {
+	{NULL, 0, NULL, 0, "Evidence:", GROUP_EVIDENCE},
+	{"require", KEY_REQUIRE, "LEVEL", 0, "the proof asked for: covered (default) or complete",
+	 GROUP_EVIDENCE},
+	{"evidence", KEY_EVIDENCE, "KIND", 0,
+	 "auto (default), kernel, namespaces or mountinfo", GROUP_EVIDENCE},
+	{"trust-pidns", KEY_TRUST_PIDNS, NULL, 0,
+	 "the roots are private to this pid namespace: nobody outside uses them", GROUP_EVIDENCE},
+	{0},
+};
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+	struct sb_cli *cli = state->input;
+	int r;
+
+	switch (key) {
+	case 'u':
+		r = sb_user_resolve(arg, &cli->uid);
+		if (r == -ENOENT || r == -ERANGE)
+			argp_error(state, "--uid: no user '%s'", arg);
+		else if (r < 0)
+			argp_error(state, "--uid: cannot look up '%s': %s", arg, strerror(-r));
+		cli->uid_given = true;
+		return 0;
+	case KEY_PROCFS:
+		cli->procfs = arg;
+		cli->procfs_given = true;
+		return 0;
+	case 'J':
+		cli->json = true;
+		return 0;
+	case 'q':
+		cli->verbosity = -1;
+		return 0;
+	case 'v':
+		cli->verbosity = cli->verbosity < 0 ? 1 : cli->verbosity + 1;
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_dry_run(int key, char *arg, struct argp_state *state)
+{
+	struct sb_cli *cli = state->input;
+
+	(void)arg;
+	if (key != 'n')
+		return ARGP_ERR_UNKNOWN;
+	cli->dry_run = true;
+	return 0;
+}
+
+static error_t parse_progress(int key, char *arg, struct argp_state *state)
+{
+	struct sb_cli *cli = state->input;
+
+	if (key != KEY_PROGRESS)
+		return ARGP_ERR_UNKNOWN;
+	for (int i = 0; i < SB_PROGRESS_COUNT; i++)
+		if (strcmp(arg, progress_names[i]) == 0) {
+			cli->progress = (enum sb_progress)i;
+			return 0;
+		}
+	argp_error(state, "--progress: '%s' is none of auto, always, never", arg);
+	return 0;
+}
+
+static error_t parse_evidence(int key, char *arg, struct argp_state *state)
+{
+	struct sb_cli_evidence *evidence = state->input;
+
+	switch (key) {
+	case KEY_REQUIRE:
+		if (!sb_level_parse_required(arg, &evidence->require))
+			argp_error(state, "--require: '%s' is neither covered nor complete", arg);
+		return 0;
+	case KEY_EVIDENCE:
+		if (!sb_evidence_parse(arg, &evidence->evidence))
+			argp_error(state,
+				   "--evidence: '%s' is none of auto, kernel, namespaces, mountinfo",
+				   arg);
+		return 0;
+	case KEY_TRUST_PIDNS:
+		evidence->trust_pidns = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp sb_cli_common_argp = {common_options, parse_common};
+const struct argp sb_cli_dry_run_argp = {dry_run_options, parse_dry_run};
+const struct argp sb_cli_progress_argp = {progress_options, parse_progress};
+const struct argp sb_cli_evidence_argp = {evidence_options, parse_evidence};
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+	const char *libmount = NULL;
+
+	mnt_get_library_version(&libmount);
+	fprintf(stream, "%s (sb-tools) %s\n", state->name, SB_VERSION);
+	fprintf(stream, "libmount %s\n", libmount ? libmount : "unknown");
+	fprintf(stream, "evidence here: %s\n", sb_evidence_name(sb_pinscan_probe()));
+}
+
+/* Set once sb_cli_finish has looked: what it found shall not be said twice. */
+static bool stdout_checked;
+
+/* What argp prints and exits on is output like any other: lost output is a failure. */
+static void check_stdout_at_exit(void)
+{
+	if (!stdout_checked && (fflush(stdout) != 0 || ferror(stdout))) {
+		sb_log_cannot(SB_LOG_ERROR, "write", "standard output", errno ? errno : EIO);
+		_exit(SB_STATUS_FAILED);
+	}
+}
+
+/* A descriptor that is missing would be handed to the next file opened; and messages go there. */
+static void open_standard_fds(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+void sb_cli_start(struct sb_cli *cli, const char *program, char **argv)
+{
+	static char name[64];
+
+	*cli = (struct sb_cli){
+		.program = program,
+		.started_ns = sb_clock_now(),
+		.procfs = SB_PROC_DIR,
+		.uid = geteuid(),
+	};
+	open_standard_fds();
+	raise_fd_limit();
+	signal(SIGPIPE, SIG_IGN);
+	sb_log_init(program, 0);
+	/* getopt's own messages start with argv[0], whole path and all. */
+	snprintf(name, sizeof(name), "%s", program);
+	if (argv[0])
+		argv[0] = name;
+	argp_err_exit_status = SB_STATUS_REFUSED;
+	argp_program_version_hook = print_version;
+	atexit(check_stdout_at_exit);
+}
+
+void sb_cli_parse(struct sb_cli *cli, const struct argp *argp, sb_status_set statuses, int argc,
+		  char **argv, void *input)
+{
+	sb_auto_free char *help = sb_status_help(statuses);
+	sb_auto_free char *doc = NULL;
+	struct argp whole = *argp;
+
+	if (!help ||
+	    asprintf(&doc, "%s\v%s\nSee %s(8) and sb-tools(7).", argp->doc, help, cli->program) < 0) {
+		doc = NULL;
+		sb_log_cannot(SB_LOG_ERROR, "start", cli->program, ENOMEM);
+		exit(SB_STATUS_FAILED);
+	}
+	whole.doc = doc;
+	if (argp_parse(&whole, argc, argv, 0, NULL, input) != 0)
+		exit(SB_STATUS_REFUSED);
+	sb_log_init(cli->program, cli->verbosity);
+}
+
+uint64_t sb_cli_span(struct argp_state *state, const char *option, const char *text)
+{
+	uint64_t ns = 0;
+	int r = sb_text_parse_span(text, &ns);
+
+	if (r == -ERANGE)
+		argp_error(state, "%s: '%s' is too long a span of time", option, text);
+	else if (r < 0)
+		argp_error(state, "%s: '%s' is no span of time (90, 10s, 5min, 1h30m, 1d)", option,
+			   text);
+	return ns;
+}
+
+uint64_t sb_cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min,
+		       uint64_t max)
+{
+	uint64_t value = 0;
+
+	if (sb_text_parse_u64(text, max, &value) < 0 || value < min)
+		argp_error(state, "%s: '%s' is no number from %llu to %llu", option, text,
+			   (unsigned long long)min, (unsigned long long)max);
+	return value;
+}
+
+enum sb_status sb_cli_finish(sb_status_set statuses)
+{
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		sb_log_cannot(SB_LOG_ERROR, "write", "standard output", errno ? errno : EIO);
+		statuses |= SB_STATUS_BIT(SB_STATUS_FAILED);
+	}
+	stdout_checked = true;
+	return sb_status_worst(statuses);
+}

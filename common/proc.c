@@ -1,0 +1,158 @@
+#include "proc.h"
+
+#include "scope.h"
+#include "text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#define LIST_BUFFER   65536 /* bytes a call to getdents64 */
+#define READ_FIRST    16384 /* bytes: most files of procfs fit */
+#define READ_LARGEST  ((size_t)256 << 20)
+
+int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
+{
+	*lister = (struct sb_proc_lister){.fd = fd, .size = LIST_BUFFER};
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	lister->buffer = malloc(lister->size);
+	return lister->buffer ? 0 : -ENOMEM;
+}
+
+void sb_proc_list_end(struct sb_proc_lister *lister)
+{
+	free(lister->buffer);
+	lister->buffer = NULL;
+}
+
+int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
+{
+	for (;;) {
+		const struct dirent64 *entry;
+		uint64_t number;
+
+		if (lister->at >= lister->filled) {
+			ssize_t n = getdents64(lister->fd, lister->buffer, lister->size);
+
+			if (n <= 0)
+				return n < 0 ? -errno : 0;
+			lister->filled = (size_t)n;
+			lister->at = 0;
+		}
+		entry = (const struct dirent64 *)(lister->buffer + lister->at);
+		lister->at += entry->d_reclen;
+		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+			continue;
+		if (sb_text_parse_u64(entry->d_name, INT_MAX, &number) == 0) {
+			*ret = (struct sb_proc_id){(pid_t)number, entry->d_ino};
+			return 1;
+		}
+	}
+}
+
+int sb_proc_read(int procfs, const char *path, char **ret, size_t *ret_length)
+{
+	sb_auto_close int fd = openat(procfs, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	sb_auto_free char *buffer = NULL;
+	size_t size = READ_FIRST, length = 0;
+
+	if (fd < 0)
+		return -errno;
+	buffer = malloc(size);
+	if (!buffer)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t n = read(fd, buffer + length, size - length - 1);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		length += (size_t)n;
+		if (n == 0)
+			break;
+		if (size - length < size / 4) {
+			char *grown = size < READ_LARGEST ? realloc(buffer, size * 2) : NULL;
+
+			if (!grown)
+				return size < READ_LARGEST ? -ENOMEM : -EFBIG;
+			buffer = grown;
+			size *= 2;
+		}
+	}
+	buffer[length] = '\0';
+	*ret = buffer;
+	*ret_length = length;
+	buffer = NULL;
+	return 0;
+}
+
+ssize_t sb_proc_read_into(int procfs, const char *path, char *buffer, size_t size)
+{
+	sb_auto_close int fd = openat(procfs, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, buffer, size - 1);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	buffer[n] = '\0';
+	return n;
+}
+
+ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size)
+{
+	ssize_t n = readlinkat(procfs, path, buffer, size - 1);
+
+	if (n < 0)
+		return -errno;
+	buffer[n] = '\0';
+	return n;
+}
+
+void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX])
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/comm", task);
+	n = sb_proc_read_into(procfs, path, buffer, SB_PROC_COMM_MAX);
+	if (n > 0 && buffer[n - 1] == '\n')
+		n--;
+	if (n <= 0) {
+		buffer[0] = '?';
+		n = 1;
+	}
+	buffer[n] = '\0';
+}
+
+bool sb_proc_parse_ns(const char *text, const char *kind, uint64_t *ret_inode)
+{
+	size_t length = strlen(kind);
+	char digits[24];
+	const char *end;
+
+	if (strncmp(text, kind, length) != 0 || text[length] != ':' || text[length + 1] != '[')
+		return false;
+	text += length + 2;
+	end = strchr(text, ']');
+	if (!end || end[1] || (size_t)(end - text) >= sizeof(digits))
+		return false;
+	memcpy(digits, text, (size_t)(end - text));
+	digits[end - text] = '\0';
+	return sb_text_parse_u64(digits, UINT64_MAX, ret_inode) == 0;
+}
+
+bool sb_proc_is_procfs(int procfs)
+{
+	struct statfs fs;
+
+	return fstatfs(procfs, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}

@@ -1,0 +1,63 @@
+/* Reading a procfs, relative to a descriptor of its root. Every parser takes a buffer. */
+#ifndef SB_PROC_H
+#define SB_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SB_PROC_DIR	 "/proc"
+#define SB_PROC_COMM_MAX 64 /* TASK_COMM_LEN is 16; kernel threads show up to 64 */
+
+/*
+ * Walks the entries of a directory of procfs whose names are numbers: the thread group leaders of
+ * its root, or the tasks of PID/task. The inode tells a task from a later one with its number:
+ * procfs makes a new inode for each.
+ */
+struct sb_proc_lister {
+	int fd; /* borrowed */
+	char *buffer;
+	size_t size, filled, at;
+};
+
+struct sb_proc_id {
+	pid_t number;
+	uint64_t inode;
+};
+
+/* -ENOMEM, or the error of seeking to the start. fd must stay open while listing. */
+int sb_proc_list_start(struct sb_proc_lister *lister, int fd);
+
+/* 1 and the next number; 0 at the end; -errno from the kernel. */
+int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret);
+void sb_proc_list_end(struct sb_proc_lister *lister);
+
+/*
+ * The whole of a file into fresh memory (NUL-terminated, *ret_length without the NUL), which the
+ * caller frees. -errno of the open or the read; -EFBIG above 256 MiB.
+ */
+int sb_proc_read(int procfs, const char *path, char **ret, size_t *ret_length);
+
+/*
+ * A short file or link into a buffer of the caller's, NUL-terminated, cut where it does not fit.
+ * Returns the length or -errno.
+ */
+ssize_t sb_proc_read_into(int procfs, const char *path, char *buffer, size_t size);
+ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size);
+
+/* The name of a task (pid, or "PID/task/TID" given as path) without the newline; "?" if unknown. */
+void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX]);
+
+/* "mnt:[4026531841]" to its inode number; false when the text is no such link. */
+bool sb_proc_parse_ns(const char *text, const char *kind, uint64_t *ret_inode);
+
+/*
+ * Whether a kernel made this directory: a procfs. A test tree on another filesystem is none.
+ */
+bool sb_proc_is_procfs(int procfs);
+
+/* The initial pid namespace has this inode number on every host (PROC_PID_INIT_INO). */
+#define SB_PROC_INITIAL_PIDNS UINT64_C(4026531836)
+
+#endif

@@ -1,0 +1,6 @@
+#ifndef SB_VERSION_H
+#define SB_VERSION_H
+
+#define SB_VERSION "0.1.0"
+
+#endif
