@@ -37,8 +37,7 @@ dead_pid() {
 # A fresh tmpfs at $R, owned by uid $1 (default: root), mode $2 (default: 0700); further mount
 # options as $3.
 make_root() {
-	R=$BATS_TEST_TMPDIR/root
-	mkdir -p "$R"
+	R=$(mktemp -d /mnt/root.XXXXXX) # not below bats' own directory, which only root may enter
 	mount -t tmpfs -o "mode=${2:-0700},uid=${1:-0},gid=${1:-0}${3:+,$3}" sb-root "$R"
 }
 
