@@ -5,7 +5,7 @@
 
 load common
 
-NODES="11 12 13 14"
+NODES="11 12 13 14 15"
 FLEET=/mnt/fleet # not in /tmp, which each host covers with its own
 
 setup_file() {
@@ -20,7 +20,8 @@ setup_file() {
 	start_node 11 dead
 	start_node 12 pinned
 	start_node 13 unproven
-	start_node 14 dead
+	start_node 14 unproven
+	start_node 15 dead
 	{
 		for node in $NODES 99; do
 			printf 'Host node%s\n\tHostName 127.0.0.%s\n' "$node" "$node"
@@ -43,7 +44,7 @@ setup_file() {
 		>"$FLEET/clustershell/groups.conf"
 	printf '[local]\nmap: sed -n "s/^$GROUP: //p" %s\nall: sed -n "s/^all: //p" %s\n' \
 		"$FLEET/clustershell/all" "$FLEET/clustershell/all" >>"$FLEET/clustershell/groups.conf"
-	echo "all: node[11-14,99]" >"$FLEET/clustershell/all"
+	echo "all: node[11-15,99]" >"$FLEET/clustershell/all"
 	printf '[Main]\nssh_options: -F %s\n' "$FLEET/ssh_config" >"$FLEET/clustershell/clush.conf"
 	for node in $NODES; do
 		wait_until ssh -F "$FLEET/ssh_config" "node$node" true
@@ -100,9 +101,9 @@ sweep_fleet() {
 	sweep_fleet
 	run cat statuses
 	assert_line --regexp '^clush: node99.*: exited with exit code 255$'
-	assert_line --regexp '^clush: node13.*: exited with exit code 3$'
-	refute_line --regexp '^clush: node1[124]'
-	assert_equal "$(wc -l <all.json)" 4
+	assert_line --regexp '^clush: node\[13-14\] \(2\): exited with exit code 3$'
+	refute_line --regexp '^clush: node1[125]'
+	assert_equal "$(wc -l <all.json)" 5
 }
 
 @test "each host answers for itself" {
@@ -113,7 +114,8 @@ sweep_fleet() {
 	assert_output "node11 0 1000 0 0
 node12 0 1000 1 0
 node13 3 0 0 1000
-node14 0 1000 0 0"
+node14 3 0 0 1000
+node15 0 1000 0 0"
 }
 
 @test "the table of the manual shows the worst first" {
@@ -124,15 +126,16 @@ node14 0 1000 0 0"
 	assert_success
 	assert_line --index 0 --regexp '^HOST +STATUS +REMOVED +PINNED +UNPROVEN +PROOF$'
 	assert_line --index 1 --regexp '^node13 +3 +0 +0 +1000 +unproven$'
-	assert_line --index 2 --regexp '^node11 +0 +1000 +0 +0 +(covered|complete)$'
-	assert_line --index 3 --regexp '^node12 +0 +1000 +1 +0 +(covered|complete)$'
-	assert_line --index 4 --regexp '^node14 +0 +1000 +0 +0 +(covered|complete)$'
-	[ ${#lines[@]} -eq 5 ]
+	assert_line --index 2 --regexp '^node14 +3 +0 +0 +1000 +unproven$'
+	assert_line --index 3 --regexp '^node11 +0 +1000 +0 +0 +(covered|complete)$'
+	assert_line --index 4 --regexp '^node12 +0 +1000 +1 +0 +(covered|complete)$'
+	assert_line --index 5 --regexp '^node15 +0 +1000 +0 +0 +(covered|complete)$'
+	[ ${#lines[@]} -eq 6 ]
 }
 
 @test "the machine that the fleet runs on was not swept" {
 	run ssh -F "$FLEET/ssh_config" node11 ls /run/user/0
 	refute_output
 	run hostname
-	refute_output --regexp '^node1[1-4]$'
+	refute_output --regexp '^node1[1-5]$'
 }
