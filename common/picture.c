@@ -1,7 +1,5 @@
 #include "picture.h"
 
-#include "clock.h"
-
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +13,6 @@
 #define COUNT_COLUMNS 12
 #define GAUGE_YELLOW  70 /* percent of the inodes */
 #define GAUGE_RED     90
-
-static const struct {
-	const char *name;
-	uint64_t below_ns;
-} ages[SB_AGE_COUNT] = {
-	[SB_AGE_MINUTE] = {"under a minute", 60 * SB_NS_PER_S},
-	[SB_AGE_HOUR] = {"under an hour", 3600 * SB_NS_PER_S},
-	[SB_AGE_DAY] = {"under a day", 86400 * SB_NS_PER_S},
-	[SB_AGE_WEEK] = {"under a week", 7 * 86400 * SB_NS_PER_S},
-	[SB_AGE_OLDER] = {"a week or more", UINT64_MAX},
-};
-
-enum sb_age sb_age_of(uint64_t age_ns)
-{
-	enum sb_age age = SB_AGE_MINUTE;
-
-	while (age < SB_AGE_OLDER && age_ns >= ages[age].below_ns)
-		age++;
-	return age;
-}
-
-const char *sb_age_name(enum sb_age age)
-{
-	return ages[age].name;
-}
 
 struct sb_picture_style sb_picture_style_of(FILE *stream)
 {
@@ -95,14 +68,14 @@ static size_t scale(uint64_t part, uint64_t whole, size_t cells)
  * they do without colours too; with it, by shades.
  */
 static size_t draw_bar(FILE *stream, const struct sb_picture_style *style, size_t length,
-		       enum sb_picture_end end)
+		       enum sb_picture_end end, const char *colour)
 {
 	size_t full = length / 8;
 	bool part = length % 8 > 0;
 
 	if (length == 0)
 		return 0;
-	set_colour(stream, style, fillings[end].colour);
+	set_colour(stream, style, colour);
 	for (size_t i = 0; i < full; i++)
 		fputs(style->utf8 ? fillings[end].utf8 : fillings[end].ascii, stream);
 	if (part)
@@ -137,7 +110,9 @@ static void draw_gauge(FILE *stream, const struct sb_picture_style *style, const
 
 	snprintf(name, sizeof(name), "inodes %s, %u%%", when, share);
 	draw_label(stream, name, used);
-	for (size_t i = draw_bar(stream, style, scale(used, total, cells), end); i < cells; i++)
+	for (size_t i = draw_bar(stream, style, scale(used, total, cells), SB_PICTURE_GOES,
+				 fillings[end].colour);
+	     i < cells; i++)
 		fputs(style->utf8 ? "\u2591" : ".", stream);
 	fputc('\n', stream);
 }
@@ -176,7 +151,8 @@ static void draw_verdicts(FILE *stream, const struct sb_picture *picture,
 		if (sum == 0)
 			continue;
 		draw_label(stream, row->name, sum);
-		draw_bar(stream, style, scale(sum, most, cells), row->end);
+		draw_bar(stream, style, scale(sum, most, cells), row->end,
+			 fillings[row->end].colour);
 		fputc('\n', stream);
 	}
 }
@@ -199,12 +175,12 @@ static void draw_ages(FILE *stream, const struct sb_picture *picture,
 	for (int age = 0; age < SB_AGE_COUNT; age++) {
 		if (sums[age] == 0)
 			continue;
-		draw_label(stream, ages[age].name, sums[age]);
+		draw_label(stream, sb_age_name((enum sb_age)age), sums[age]);
 		for (int end = SB_PICTURE_GOES; end <= SB_PICTURE_OPEN; end++) {
 			uint64_t part = age_sum(picture, age, (enum sb_picture_end)end);
 
 			draw_bar(stream, style, (scale(part, most, cells - 2) + 7) / 8 * 8,
-				 (enum sb_picture_end)end);
+				 (enum sb_picture_end)end, fillings[end].colour);
 		}
 		fputc('\n', stream);
 	}
@@ -245,7 +221,7 @@ static void draw_lines(FILE *stream, const struct sb_picture *picture)
 			if (row->by_age[age] == 0)
 				continue;
 			fprintf(stream, "%s%llu %s", between, (unsigned long long)row->by_age[age],
-				ages[age].name);
+				sb_age_name((enum sb_age)age));
 			between = ", ";
 		}
 		fputs(")\n", stream);

@@ -6,23 +6,12 @@
 #ifndef SB_PICTURE_H
 #define SB_PICTURE_H
 
+#include "age.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-
-/* Ages as a person tells them apart. */
-enum sb_age {
-	SB_AGE_MINUTE, /* under a minute, or made in the future */
-	SB_AGE_HOUR,
-	SB_AGE_DAY,
-	SB_AGE_WEEK,
-	SB_AGE_OLDER,
-	SB_AGE_COUNT,
-};
-
-enum sb_age sb_age_of(uint64_t age_ns);
-const char *sb_age_name(enum sb_age age);
 
 /* How a row ends, which is told by its colour and the filling of its bar. */
 enum sb_picture_end {

@@ -15,7 +15,7 @@
 static struct {
 	bool on;
 	const char *program;
-	struct sb_budget budget;
+	const struct sb_budget *budget;
 	uint64_t started_ns;
 	uint64_t next_ns;
 	size_t shown; /* columns that the line on the terminal has now */
@@ -118,7 +118,7 @@ void sb_progress_start(enum sb_progress when, const char *program, const struct 
 	memset(&line, 0, sizeof(line));
 	line.on = when == SB_PROGRESS_ALWAYS || (when == SB_PROGRESS_AUTO && isatty(STDERR_FILENO));
 	line.program = program;
-	line.budget = *budget;
+	line.budget = budget;
 	line.started_ns = sb_clock_now();
 	/* A pass that is over at once shows nothing at all. */
 	line.next_ns = line.started_ns + INTERVAL_NS;
@@ -140,7 +140,7 @@ void sb_progress_tell(uint64_t seen, uint64_t removed)
 		return;
 	line.next_ns = now + INTERVAL_NS;
 	facts.elapsed_ns = now - line.started_ns;
-	facts.left_ns = sb_budget_left(&line.budget);
+	facts.left_ns = sb_budget_left(line.budget);
 	columns = terminal_columns();
 	if (columns > LINE_MAX_COLUMNS)
 		columns = LINE_MAX_COLUMNS;

@@ -26,7 +26,10 @@ struct sb_progress_facts {
 size_t sb_progress_format(const struct sb_progress_facts *facts, size_t width, char *buffer,
 			  size_t size);
 
-/* Begins a pass; with the budget that bounds it. The program's name stands before the line. */
+/*
+ * Begins a pass. budget is what bounds it; it is borrowed until the end, and may be prolonged. The
+ * program's name stands before the line.
+ */
 void sb_progress_start(enum sb_progress when, const char *program, const struct sb_budget *budget);
 
 /* Tells the counts; costs nothing where there is no line, and a look at the clock where there is.
