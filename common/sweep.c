@@ -3,6 +3,7 @@
 #include "idmap.h"
 #include "interrupt.h"
 #include "pile.h"
+#include "progress.h"
 #include "reclaim.h"
 #include "scope.h"
 
@@ -16,14 +17,6 @@
 
 /* The clock is asked for the budget once in so many entries. */
 #define BUDGET_STRIDE 32
-
-/* Upper ends of the classes of age, in nanoseconds; the last has none. */
-static const uint64_t age_ends[SB_SWEEP_AGES - 1] = {
-	60 * SB_NS_PER_S,
-	3600 * SB_NS_PER_S,
-	86400 * SB_NS_PER_S,
-	7 * 86400 * SB_NS_PER_S,
-};
 
 /* One pass over one root. */
 struct pass {
@@ -74,15 +67,11 @@ void sb_root_close(struct sb_root *root)
 	root->failures_kept = 0;
 }
 
-static size_t age_class(int64_t now_ns, const struct sb_facts *facts)
+static enum sb_age age_class(int64_t now_ns, const struct sb_facts *facts)
 {
 	bool future;
-	uint64_t age = sb_fence_age(now_ns, facts->mtime_ns, &future);
-	size_t i = 0;
 
-	while (i < SB_SWEEP_AGES - 1 && age >= age_ends[i])
-		i++;
-	return i;
+	return sb_age_of(sb_fence_age(now_ns, facts->mtime_ns, &future));
 }
 
 static void keep_failure(struct sb_root *root, const char *name, int error)
@@ -113,6 +102,7 @@ static void count(struct pass *pass, const struct entry *entry, enum sb_verdict 
 		else
 			counts->removed_files++;
 		pass->progress++;
+		pass->sweep->removed++;
 	}
 	if (verdict == SB_VERDICT_FAILED)
 		keep_failure(root, entry->name, error);
@@ -232,9 +222,11 @@ static bool tree_ended(void *closure)
 	struct pass *pass = closure;
 
 	pass->progress++;
+	pass->sweep->removed++;
 	if (++pass->asked < BUDGET_STRIDE)
 		return false;
 	pass->asked = 0;
+	sb_progress_tell(pass->sweep->seen, pass->sweep->removed);
 	return sb_budget_spent(&pass->sweep->budget);
 }
 
@@ -309,6 +301,8 @@ static int visit(struct pass *pass, const char *name)
 	if (entry.shape == SB_SHAPE_OTHER)
 		return 0;
 	pass->root->counts.seen++;
+	pass->sweep->seen++;
+	sb_progress_tell(pass->sweep->seen, pass->sweep->removed);
 	verdict = judge(pass, &entry, &error);
 	if (pass->over)
 		return 0; /* the scan could not be left as it was entered: nothing is decided */
@@ -357,6 +351,11 @@ static void count_inodes(struct sb_root *root, uint64_t *ret_used)
 	*ret_used = fs.f_files - fs.f_ffree;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int run_pass(struct pass *pass)
 {
 	sb_auto_free char *buffer = malloc(LIST_BUFFER);
@@ -392,6 +391,9 @@ void sb_sweep_root(struct sb_sweep *sweep, struct sb_root *root)
 		root->finished = false;
 	}
 	count_inodes(root, &root->inodes_after);
+	if (sweep->dry_run)
+		root->inodes_after -= least(root->inodes_after,
+					    root->counts.removed_dirs + root->counts.removed_files);
 	sb_pile_free(&pass.pile);
 	sb_creds_free(&pass.creds);
 }

@@ -5,6 +5,7 @@
 #ifndef SB_SWEEP_H
 #define SB_SWEEP_H
 
+#include "age.h"
 #include "clock.h"
 #include "creds.h"
 #include "fence.h"
@@ -12,9 +13,6 @@
 #include "pinscan.h"
 
 #define SB_SWEEP_FAILURES_KEPT 10
-
-/* Ages of entries, in the classes that a person tells apart. */
-#define SB_SWEEP_AGES 5
 
 struct sb_sweep_failure {
 	char *name; /* owned: its true bytes */
@@ -27,7 +25,7 @@ struct sb_sweep_counts {
 	uint64_t removed_dirs;	/* in a dry run: what would be */
 	uint64_t removed_files; /* anything but a directory */
 	uint64_t verdict[SB_VERDICT_COUNT];
-	uint64_t by_age[SB_VERDICT_COUNT][SB_SWEEP_AGES];
+	uint64_t by_age[SB_VERDICT_COUNT][SB_AGE_COUNT];
 };
 
 struct sb_root {
@@ -49,7 +47,7 @@ struct sb_root {
 	uid_t foreign_uid;     /* of the first foreign entry */
 	uint64_t inodes_total; /* 0: the file system does not count them */
 	uint64_t inodes_before;
-	uint64_t inodes_after;
+	uint64_t inodes_after; /* in a dry run: at most so many would be used */
 };
 
 struct sb_sweep {
@@ -69,6 +67,8 @@ struct sb_sweep {
 	bool scanned;
 	struct sb_budget budget;
 	bool interrupted;
+	uint64_t seen;	  /* entries of all roots so far */
+	uint64_t removed; /* of them and below them; in a dry run those that would be */
 };
 
 /*

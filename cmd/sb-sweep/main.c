@@ -4,7 +4,9 @@
 #include "interrupt.h"
 #include "log.h"
 #include "outcome.h"
+#include "progress.h"
 #include "roots.h"
+#include "survey.h"
 
 #include <stdlib.h>
 
@@ -72,9 +74,13 @@ static sb_status_set sweep_all(struct sb_sweep *sweep, struct sb_roots *roots)
 static int show(const struct options *options, const struct sb_sweep *sweep,
 		const struct sb_roots *roots, enum sb_status status)
 {
+	const struct sb_picture_style style = sb_picture_style_of(stdout);
+
 	for (size_t i = 0; i < roots->count; i++) {
 		if (!options->cli.json)
 			sb_outcome_print_line(sweep, &roots->item[i]);
+		if (!options->cli.json && options->cli.dry_run)
+			sb_survey_draw(sweep, &roots->item[i], &style);
 		sb_outcome_say(sweep, &roots->item[i]);
 	}
 	if (!options->cli.json)
@@ -103,8 +109,16 @@ int main(int argc, char **argv)
 		statuses = SB_STATUS_BIT(SB_STATUS_FAILED);
 	}
 	prepare(&options, &roots, &sweep);
+	sb_progress_start(options.cli.progress, options.cli.program, &sweep.budget);
 	if (r == 0)
 		statuses |= sweep_all(&sweep, &roots);
+	sb_progress_end();
+	r = sb_survey_write_metrics(&options.cli, &sweep, roots.item, roots.count,
+				    sb_status_worst(statuses));
+	if (r < 0) {
+		sb_log_cannot(SB_LOG_ERROR, "write", options.cli.metrics, r);
+		statuses |= SB_STATUS_BIT(SB_STATUS_FAILED);
+	}
 	r = show(&options, &sweep, &roots, sb_status_worst(statuses));
 	if (r < 0) {
 		sb_log_cannot(SB_LOG_ERROR, "show", "the result", r);
