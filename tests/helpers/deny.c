@@ -120,7 +120,7 @@ static const struct call {
 	{"unshare", SYS_unshare},
 	{"waitid", SYS_waitid},
 	{"write", SYS_write},
-	/* Calls that newer architectures left out. */
+/* Calls that newer architectures left out. */
 #ifdef SYS_access
 	{"access", SYS_access},
 #endif
@@ -284,9 +284,8 @@ static size_t build_filter(struct sock_filter *code)
 		const struct call *call = rule->call;
 		uint32_t offset = (uint32_t)(offsetof(struct seccomp_data, args) +
 					     call->argument * sizeof(uint64_t));
-		uint32_t verdict = rule->nth == ANY_CALL
-					   ? SECCOMP_RET_ERRNO | (uint32_t)rule->error
-					   : SECCOMP_RET_USER_NOTIF;
+		uint32_t verdict = rule->nth == ANY_CALL ? SECCOMP_RET_ERRNO | (uint32_t)rule->error
+							 : SECCOMP_RET_USER_NOTIF;
 		unsigned short test = call->compare == COMPARE_BITS ? BPF_JSET : BPF_JEQ;
 
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
