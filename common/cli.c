@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libmount.h>
+#include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -58,8 +60,8 @@ static const struct argp_option evidence_options[] = {
 	{NULL, 0, NULL, 0, "Evidence:", GROUP_EVIDENCE},
 	{"require", KEY_REQUIRE, "LEVEL", 0, "the proof asked for: covered (default) or complete",
 	 GROUP_EVIDENCE},
-	{"evidence", KEY_EVIDENCE, "KIND", 0,
-	 "auto (default), kernel, namespaces or mountinfo", GROUP_EVIDENCE},
+	{"evidence", KEY_EVIDENCE, "KIND", 0, "auto (default), kernel, namespaces or mountinfo",
+	 GROUP_EVIDENCE},
 	{"trust-pidns", KEY_TRUST_PIDNS, NULL, 0,
 	 "the roots are private to this pid namespace: nobody outside uses them", GROUP_EVIDENCE},
 	{0},
@@ -137,9 +139,10 @@ static error_t parse_evidence(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_EVIDENCE:
 		if (!sb_evidence_parse(arg, &evidence->evidence))
-			argp_error(state,
-				   "--evidence: '%s' is none of auto, kernel, namespaces, mountinfo",
-				   arg);
+			argp_error(
+				state,
+				"--evidence: '%s' is none of auto, kernel, namespaces, mountinfo",
+				arg);
 		return 0;
 	case KEY_TRUST_PIDNS:
 		evidence->trust_pidns = true;
@@ -184,6 +187,15 @@ static void open_standard_fds(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/*
+ * Nothing of ours is inherited: what a caller left open could keep a mount busy through us, and
+ * would count against the limit of descriptors.
+ */
+static void close_inherited_fds(void)
+{
+	(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
+}
+
 static void raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -204,7 +216,9 @@ void sb_cli_start(struct sb_cli *cli, const char *program, char **argv)
 		.procfs = SB_PROC_DIR,
 		.uid = geteuid(),
 	};
+	setlocale(LC_CTYPE, ""); /* for the width of names in tables */
 	open_standard_fds();
+	close_inherited_fds();
 	raise_fd_limit();
 	signal(SIGPIPE, SIG_IGN);
 	sb_log_init(program, 0);
@@ -224,8 +238,8 @@ void sb_cli_parse(struct sb_cli *cli, const struct argp *argp, sb_status_set sta
 	sb_auto_free char *doc = NULL;
 	struct argp whole = *argp;
 
-	if (!help ||
-	    asprintf(&doc, "%s\v%s\nSee %s(8) and sb-tools(7).", argp->doc, help, cli->program) < 0) {
+	if (!help || asprintf(&doc, "%s\v%s\nSee %s(8) and sb-tools(7).", argp->doc, help,
+			      cli->program) < 0) {
 		doc = NULL;
 		sb_log_cannot(SB_LOG_ERROR, "start", cli->program, ENOMEM);
 		exit(SB_STATUS_FAILED);

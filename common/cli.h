@@ -41,7 +41,7 @@ struct sb_cli_evidence {
 	bool trust_pidns;
 };
 
-#define SB_CLI_EVIDENCE_DEFAULTS                                                                   \
+#define SB_CLI_EVIDENCE_DEFAULTS \
 	((struct sb_cli_evidence){.require = SB_LEVEL_COVERED, .evidence = SB_EVIDENCE_AUTO})
 
 extern const struct argp sb_cli_common_argp;   /* --uid --procfs --json --quiet --verbose ... */

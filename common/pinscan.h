@@ -37,7 +37,7 @@ struct sb_pin {
 	 * business, and what rmdir(2) answers with EBUSY.
 	 */
 	bool only_mounted_here;
-	uint64_t *namespaces; /* inode numbers, ascending, distinct; 0: one that has none known */
+	uint64_t *namespaces; /* inode numbers, ascending, distinct; as far as they are known */
 	size_t namespace_count;
 	struct sb_holder *holders; /* ascending pid, tid */
 	size_t holder_count;

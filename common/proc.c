@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-#define LIST_BUFFER   65536 /* bytes a call to getdents64 */
-#define READ_FIRST    16384 /* bytes: most files of procfs fit */
-#define READ_LARGEST  ((size_t)256 << 20)
+#define LIST_BUFFER  65536 /* bytes a call to getdents64 */
+#define READ_FIRST   16384 /* bytes: most files of procfs fit */
+#define READ_LARGEST ((size_t)256 << 20)
 
 int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 {

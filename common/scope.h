@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /* An owned descriptor starts at -1, an owned pointer at NULL. */
-#define sb_auto_close  __attribute__((cleanup(sb_scope_close)))
-#define sb_auto_free   __attribute__((cleanup(sb_scope_free)))
-#define sb_auto_fclose __attribute__((cleanup(sb_scope_fclose)))
+#define sb_auto_close	 __attribute__((cleanup(sb_scope_close)))
+#define sb_auto_free	 __attribute__((cleanup(sb_scope_free)))
+#define sb_auto_fclose	 __attribute__((cleanup(sb_scope_fclose)))
 #define sb_auto_closedir __attribute__((cleanup(sb_scope_closedir)))
 
 static inline void sb_scope_close(int *fd)

@@ -13,8 +13,8 @@ static const struct unit {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-	{"d", 86400 * NS_PER_S},  {"h", 3600 * NS_PER_S}, {"m", 60 * NS_PER_S},
-	{"min", 60 * NS_PER_S},	  {"s", NS_PER_S},	  {"ms", NS_PER_MS},
+	{"d", 86400 * NS_PER_S}, {"h", 3600 * NS_PER_S}, {"m", 60 * NS_PER_S},
+	{"min", 60 * NS_PER_S},	 {"s", NS_PER_S},	 {"ms", NS_PER_MS},
 };
 
 #define N_UNITS (sizeof(units) / sizeof(units[0]))

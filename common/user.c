@@ -85,8 +85,7 @@ int sb_user_groups(uid_t uid, gid_t *ret_gid, gid_t **ret_groups, size_t *ret_co
 
 int sb_uid_set_add(struct sb_uid_set *set, uid_t first, uid_t last)
 {
-	struct sb_uid_range *grown =
-		reallocarray(set->range, set->count + 1, sizeof(*set->range));
+	struct sb_uid_range *grown = reallocarray(set->range, set->count + 1, sizeof(*set->range));
 
 	if (!grown)
 		return -ENOMEM;

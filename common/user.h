@@ -30,7 +30,7 @@ struct sb_uid_set {
 	struct sb_uid_range {
 		uid_t first;
 		uid_t last;
-	} *range;
+	} * range;
 	size_t count;
 };
 

@@ -1,0 +1,165 @@
+#include "kernelwalk.h"
+
+#include "clock.h"
+#include "idmap.h"
+#include "nsmount.h"
+#include "scope.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Ids of namespaces are handed out in batches per CPU (6.18), so one that is copied meanwhile may
+ * have a lower id than its model and be missed by a walk that has passed it. A walk that meets
+ * nothing new settles it; these bound how long one is waited for.
+ */
+#define WALKS_MOST 64
+#define WALKS_SPAN (2 * SB_NS_PER_S)
+
+struct walk {
+	struct sb_pinset *pins;
+	struct sb_proof *proof;
+	struct sb_idmap read; /* namespace ids that were read, or are told as gaps */
+	bool met_new;
+};
+
+static int read_namespace(struct walk *walk, int ns_fd, const struct sb_ns_identity *identity)
+{
+	struct sb_mount_table table = {0};
+	int r;
+
+	if (sb_idmap_get(&walk->read, identity->id, NULL))
+		return 0;
+	walk->met_new = true;
+	r = sb_idmap_put(&walk->read, identity->id, 1);
+	if (r < 0)
+		return r;
+	r = sb_nsmount_read(ns_fd, identity->id, &table);
+	if (r < 0) {
+		sb_proof_lose(walk->proof, SB_LOSES_BOTH, NULL,
+			      "mount namespace %llu could not be read: %s",
+			      (unsigned long long)identity->inode, strerror(-r));
+		return 0;
+	}
+	walk->proof->coverage.namespaces++;
+	r = sb_pinset_absorb(walk->pins, &table, identity->inode);
+	sb_mount_table_free(&table);
+	return r;
+}
+
+/* From one namespace to the end of the kernel's list. -ENOENT is that end, and success. */
+static int walk_towards(struct walk *walk, int start, enum sb_ns_direction direction)
+{
+	sb_auto_close int current = -1;
+
+	for (;;) {
+		struct sb_ns_identity identity;
+		int next = sb_nsmount_step(current >= 0 ? current : start, direction, &identity);
+		int r;
+
+		if (next < 0)
+			return next == -ENOENT ? 0 : next;
+		if (current >= 0)
+			close(current);
+		current = next;
+		r = read_namespace(walk, current, &identity);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int walk_once(struct walk *walk, int own, const struct sb_ns_identity *identity)
+{
+	int r;
+
+	walk->met_new = false;
+	walk->proof->coverage.passes++;
+	r = read_namespace(walk, own, identity);
+	if (r == 0)
+		r = walk_towards(walk, own, SB_NS_PREVIOUS);
+	if (r == 0)
+		r = walk_towards(walk, own, SB_NS_NEXT);
+	return r;
+}
+
+static int walk_until_settled(struct walk *walk, int own, const struct sb_ns_identity *identity)
+{
+	struct sb_budget budget = sb_budget_start(WALKS_SPAN);
+
+	for (int i = 0; i < WALKS_MOST; i++) {
+		int r = walk_once(walk, own, identity);
+
+		if (r < 0)
+			return r;
+		if (!walk->met_new)
+			return 0;
+		if (sb_budget_spent(&budget))
+			break;
+	}
+	sb_proof_lose(
+		walk->proof, SB_LOSES_BOTH, NULL,
+		"mount namespaces kept appearing: none of %zu walks met only known ones; retry",
+		walk->proof->coverage.passes);
+	return 0;
+}
+
+/* Our own namespace, to start from; -ENOTTY where the kernel gives no ids. */
+static int open_start(int procfs, struct sb_ns_identity *ret)
+{
+	int own = sb_nsmount_open_own(procfs);
+	int r;
+
+	if (own < 0)
+		return own;
+	r = sb_nsmount_identify(own, ret);
+	if (r == 0 && ret->id == 0)
+		r = -ENOTTY;
+	if (r < 0) {
+		close(own);
+		return r;
+	}
+	return own;
+}
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "it needs root in the initial user and pid namespaces";
+	case -ENOTTY:
+	case -EINVAL:
+	case -ENOSYS:
+		return "it needs Linux 6.12 or newer";
+	default:
+		return strerror(-error);
+	}
+}
+
+int sb_kernelwalk_run(struct sb_pinset *pins, struct sb_proof *proof, int procfs)
+{
+	struct walk walk = {.pins = pins, .proof = proof};
+	struct sb_ns_identity identity;
+	sb_auto_close int own = open_start(procfs, &identity);
+	int r = own;
+
+	proof->coverage.evidence = SB_EVIDENCE_KERNEL;
+	if (own >= 0)
+		r = walk_until_settled(&walk, own, &identity);
+	if (r < 0)
+		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
+			      "the kernel would not list its mount namespaces: %s", reason_of(r));
+	sb_idmap_free(&walk.read);
+	return r;
+}
+
+bool sb_kernelwalk_is_available(int procfs)
+{
+	struct sb_ns_identity identity;
+	sb_auto_close int own = open_start(procfs, &identity);
+	sb_auto_close int next = -1;
+
+	if (own < 0)
+		return false;
+	next = sb_nsmount_step(own, SB_NS_NEXT, &identity);
+	return next >= 0 || next == -ENOENT;
+}
