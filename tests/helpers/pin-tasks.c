@@ -66,7 +66,8 @@ static int __attribute__((noreturn)) sleep_for_ever(void *unused)
 
 static void fill_namespace(uint64_t count)
 {
-	char *stacks = mmap(NULL, count * STACK, PROT_READ | PROT_WRITE,
+	/* One more than needed: there may be none to make, and a mapping cannot be empty. */
+	char *stacks = mmap(NULL, (count + 1) * STACK, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (stacks == MAP_FAILED)
