@@ -258,7 +258,7 @@ static int read_by_id(struct sb_nsbook *book, struct namespace *ns, const struct
 	return r;
 }
 
-static int add_member(struct sb_nsbook *book, uint64_t inode, const struct sb_task *task)
+int sb_nsbook_note(struct sb_nsbook *book, const struct sb_task *task, uint64_t inode)
 {
 	struct member *member;
 
@@ -287,6 +287,14 @@ static struct namespace *find_namespace(struct sb_nsbook *book, uint64_t inode)
 	uint64_t index;
 
 	return sb_idmap_get(&book->by_inode, inode, &index) ? &book->namespaces[index] : NULL;
+}
+
+bool sb_nsbook_has(const struct sb_nsbook *book, uint64_t inode)
+{
+	uint64_t index;
+
+	return sb_idmap_get(&book->by_inode, inode, &index) && book->namespaces[index].held &&
+	       book->namespaces[index].whole;
 }
 
 /* Adds the namespace of an open file, reads it by its id, and holds the file while there is room.
@@ -400,7 +408,7 @@ static int meet_unnamed(struct sb_nsbook *book, const struct sb_task *task)
 		number = SB_PINSET_UNNAMED | (uint64_t)(table - book->tables);
 		/* That text was parsed and has a "/" line or not; this task's root may differ. */
 		if (table->whole || table->id_count == 0)
-			return add_member(book, number, task);
+			return sb_nsbook_note(book, task, number);
 	}
 	r = parse_text(book, task, text, length, &parsed);
 	if (r < 0)
@@ -416,7 +424,7 @@ static int meet_unnamed(struct sb_nsbook *book, const struct sb_task *task)
 	if (r == 0 && !table)
 		r = remember_table(book, &parsed, whole, task, &text, length);
 	sb_mount_table_free(&parsed);
-	return r == 0 ? add_member(book, number, task) : r;
+	return r == 0 ? sb_nsbook_note(book, task, number) : r;
 }
 
 int sb_nsbook_meet(struct sb_nsbook *book, const struct sb_task *task)
@@ -435,7 +443,7 @@ int sb_nsbook_meet(struct sb_nsbook *book, const struct sb_task *task)
 		if (r == 0 && ns && !ns->whole)
 			r = read_by_text(book, ns, task);
 		if (r == 0)
-			r = add_member(book, inode, task);
+			r = sb_nsbook_note(book, task, inode);
 	}
 	return r;
 }

@@ -34,6 +34,12 @@ void sb_nsbook_free(struct sb_nsbook *book);
  */
 int sb_nsbook_meet(struct sb_nsbook *book, const struct sb_task *task);
 
+/* Whether the namespace of that number is read whole, and held so that the number stays its own. */
+bool sb_nsbook_has(const struct sb_nsbook *book, uint64_t inode);
+
+/* Notes a task that is in such a namespace. -ENOMEM. */
+int sb_nsbook_note(struct sb_nsbook *book, const struct sb_task *task, uint64_t inode);
+
 /*
  * After the last task: follows files that name further namespaces, attributes tables without a
  * number, tells what was never shown whole, and fills in the counts and the kind of evidence.

@@ -13,12 +13,13 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#define IDS_FIRST     1024
-#define IDS_LARGEST   1000000 /* what one listmount(2) call may return; fs.mount-max is below it */
-#define STAT_FIRST    4096
-#define STAT_LARGEST  (1 << 20)
-#define LISTINGS_MOST 64 /* a namespace in which every listing names a mount that is gone by then \
-			  */
+#define IDS_FIRST    1024
+#define IDS_LARGEST  1000000 /* what one listmount(2) call may return; fs.mount-max is below it */
+#define STAT_FIRST   4096
+#define STAT_LARGEST (1 << 20)
+#define LISTINGS_MOST                                                               \
+	64 /* a namespace in which every listing names a mount that is gone by then \
+	    */
 
 #define NSFS_MAGIC_NUMBER 0x6e736673 /* of <linux/magic.h>, where it is not everywhere */
 
@@ -72,7 +73,7 @@ int sb_nsmount_step(int ns_fd, enum sb_ns_direction direction, struct sb_ns_iden
 struct reader {
 	uint64_t ns_id;
 	struct sb_mount_table table;
-	struct sb_idmap seen; /* unique mount ids read so far -> 1 */
+	struct sb_idmap seen; /* unique ids of the mounts read so far -> that of the parent */
 	struct sb_statmount *stat;
 	size_t stat_size;
 	uint64_t *ids;
@@ -171,8 +172,8 @@ static int add_overlay(struct reader *reader, struct sb_mount *mount, uint64_t i
 	return sb_mount_table_add(&reader->table, mount);
 }
 
-/* Adds the mount of that unique id; *ret_parent gets the unique id of its parent. */
-static int read_mount(struct reader *reader, uint64_t id, uint64_t *ret_parent)
+/* Adds the mount of that unique id. */
+static int read_mount(struct reader *reader, uint64_t id)
 {
 	const struct sb_statmount *stat;
 	struct sb_mount mount;
@@ -184,7 +185,6 @@ static int read_mount(struct reader *reader, uint64_t id, uint64_t *ret_parent)
 	if (r < 0)
 		return r;
 	stat = reader->stat;
-	*ret_parent = stat->mnt_parent_id;
 	mount = (struct sb_mount){
 		.id = stat->mnt_id_old,
 		.parent_id = stat->mnt_parent_id_old,
@@ -196,7 +196,7 @@ static int read_mount(struct reader *reader, uint64_t id, uint64_t *ret_parent)
 	/* Its own parent is the namespace's first mount; that stands nowhere. */
 	if (!*mount.point && stat->mnt_parent_id != id)
 		reader->pointless = true;
-	r = sb_idmap_put(&reader->seen, id, 1);
+	r = sb_idmap_put(&reader->seen, id, stat->mnt_parent_id);
 	if (r < 0)
 		return r;
 	if (mount.kind == SB_FS_OVERLAY)
@@ -204,39 +204,56 @@ static int read_mount(struct reader *reader, uint64_t id, uint64_t *ret_parent)
 	return sb_mount_table_add(&reader->table, &mount);
 }
 
+/* Reads those of a listing that are new; *ret_vanished: one of them was gone by then. */
+static int read_listed(struct reader *reader, size_t listed, bool *ret_vanished)
+{
+	*ret_vanished = false;
+	for (size_t i = 0; i < listed; i++) {
+		int r = 0;
+
+		if (!sb_idmap_get(&reader->seen, reader->ids[i], NULL))
+			r = read_mount(reader, reader->ids[i]);
+		if (r == -ENOENT)
+			*ret_vanished = true;
+		else if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /*
  * Reads every mount below one, until a listing in which none was gone before it was read: all that
- * stood at the instant of that listing is in the table then. *ret_top gets the unique id of a
- * parent that no listing named, or 0; *ret_listed the length of the last listing.
+ * stood at the instant of that listing is in the table then. Returns the length of that listing.
  */
-static int read_below(struct reader *reader, uint64_t below, uint64_t *ret_top, size_t *ret_listed)
+static ssize_t read_below(struct reader *reader, uint64_t below)
 {
-	*ret_top = 0;
 	for (int i = 0; i < LISTINGS_MOST; i++) {
 		ssize_t listed = list_mounts(reader, below);
-		bool vanished = false;
+		bool vanished;
+		int r;
 
 		if (listed < 0)
-			return (int)listed;
-		for (ssize_t k = 0; k < listed; k++) {
-			uint64_t parent;
-			int r;
-
-			if (sb_idmap_get(&reader->seen, reader->ids[k], NULL))
-				continue;
-			r = read_mount(reader, reader->ids[k], &parent);
-			if (r == -ENOENT)
-				vanished = true;
-			else if (r < 0)
-				return r;
-			else if (!sb_idmap_get(&reader->seen, parent, NULL))
-				*ret_top = parent;
-		}
-		*ret_listed = (size_t)listed;
+			return listed;
+		r = read_listed(reader, (size_t)listed, &vanished);
+		if (r < 0)
+			return r;
 		if (!vanished)
-			return 0;
+			return listed;
 	}
 	return -EBUSY;
+}
+
+/* The parent of a listed mount that is itself in no listing; 0 when there is none. */
+static uint64_t find_top(const struct reader *reader, size_t listed)
+{
+	for (size_t i = 0; i < listed; i++) {
+		uint64_t parent;
+
+		if (sb_idmap_get(&reader->seen, reader->ids[i], &parent) &&
+		    !sb_idmap_get(&reader->seen, parent, NULL))
+			return parent;
+	}
+	return 0;
 }
 
 /*
@@ -244,20 +261,18 @@ static int read_below(struct reader *reader, uint64_t below, uint64_t *ret_top, 
  * stands beside that is left out. Climbs to the mount that is its own parent and lists from there.
  * -EPERM where that needs privileges that we lack.
  */
-static int climb(struct reader *reader, uint64_t top, size_t *ret_listed)
+static ssize_t climb(struct reader *reader, uint64_t top)
 {
 	for (int i = 0; i < LISTINGS_MOST; i++) {
-		uint64_t parent = 0, unlisted;
-		int r;
+		int r = read_mount(reader, top);
+		ssize_t listed = r < 0 ? r : read_below(reader, top);
+		uint64_t parent = 0;
 
-		r = sb_idmap_get(&reader->seen, top, NULL) ? -EBUSY
-							   : read_mount(reader, top, &parent);
-		if (r == 0)
-			r = read_below(reader, top, &unlisted, ret_listed);
-		if (r < 0)
-			return r;
-		if (parent == top || parent == 0)
-			return 0;
+		if (listed < 0)
+			return listed;
+		sb_idmap_get(&reader->seen, top, &parent);
+		if (sb_idmap_get(&reader->seen, parent, NULL))
+			return listed; /* its own parent: the first of them all */
 		top = parent;
 	}
 	return -EBUSY;
@@ -265,25 +280,28 @@ static int climb(struct reader *reader, uint64_t top, size_t *ret_listed)
 
 static int read_whole(struct reader *reader, int ns_fd)
 {
-	struct sb_ns_identity identity;
+	struct sb_ns_identity identity = {0};
+	ssize_t listed = read_below(reader, SB_LSMT_ROOT), climbed = 0;
 	uint64_t top;
-	size_t listed = 0;
-	int r = read_below(reader, SB_LSMT_ROOT, &top, &listed);
 
-	if (r == -ENOENT && ns_fd >= 0 && sb_nsmount_identify(ns_fd, &identity) == 0 &&
+	if (listed == -ENOENT && sb_nsmount_identify(ns_fd, &identity) == 0 &&
 	    identity.id == reader->ns_id && identity.mounts <= 1)
 		return 0; /* nothing is mounted in it any more but its own first mount */
-	if (r < 0)
-		return r;
-	r = top ? climb(reader, top, &listed) : 0;
-	if (r == -EPERM || r == -ENOENT) {
+	if (listed < 0)
+		return (int)listed;
+	top = find_top(reader, (size_t)listed);
+	if (top)
+		climbed = climb(reader, top);
+	if (climbed == -EPERM || climbed == -ENOENT) {
 		/* Not to be climbed by us: then the count must say that nothing is left out. */
-		if (ns_fd < 0 || sb_nsmount_identify(ns_fd, &identity) < 0 || identity.id == 0)
+		if (sb_nsmount_identify(ns_fd, &identity) < 0 || identity.id != reader->ns_id ||
+		    (size_t)listed < identity.mounts)
 			return -ENODATA;
-		r = listed >= identity.mounts ? 0 : -ENODATA;
+	} else if (climbed < 0) {
+		return (int)climbed;
 	}
 	/* Roots would pin, but what stands on an entry would not be seen. */
-	return r == 0 && reader->pointless ? -ENODATA : r;
+	return reader->pointless ? -ENODATA : 0;
 }
 
 int sb_nsmount_read(int ns_fd, uint64_t ns_id, struct sb_mount_table *ret)

@@ -1,6 +1,7 @@
 #include "taskwalk.h"
 
 #include "clock.h"
+#include "glance.h"
 #include "idmap.h"
 #include "nsbook.h"
 #include "proc.h"
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 /*
  * What departed may have left its namespace to a child forked after the listing, so the tasks are
@@ -29,12 +29,6 @@ enum outcome {
 	OUTCOME_EXITED,	  /* its directory stands, but it has no namespaces any more: a zombie, or
 			     a leader that left before its threads */
 	OUTCOME_UNREAD,	  /* told as a gap */
-};
-
-struct leader {
-	struct sb_proc_id id;
-	struct sb_task task;
-	bool gone; /* before its uid could be learnt */
 };
 
 struct walk {
@@ -179,71 +173,64 @@ static int read_siblings(struct walk *walk, const struct sb_task *leader, bool l
 	return r;
 }
 
-/* Whether a group has more threads than its leader: procfs counts them as links of PID/task. */
-static bool has_siblings(const struct walk *walk, const struct sb_task *leader)
+/* Whether the task was gone before it could be asked whose it is. */
+static bool was_gone(const struct sb_glance *glance)
 {
-	struct stat st;
-	char path[32];
-
-	snprintf(path, sizeof(path), "%d/task", (int)leader->pid);
-	/* When it cannot be told, listing them tells why. */
-	return fstatat(walk->procfs, path, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_nlink != 3;
+	return is_gone(glance->who_error);
 }
 
-static int read_leader(struct walk *walk, const struct leader *leader)
+static int read_leader(struct walk *walk, struct sb_glance *glance, const struct sb_task *task)
 {
-	const struct sb_task *task = &leader->task;
 	enum outcome outcome;
-	bool siblings;
 	int r = 0;
 
-	if (leader->gone) {
+	if (was_gone(glance)) {
 		note_departed(walk, task);
 		return 0;
 	}
-	/* Asked before the leader is read: a thread that is gone by then left what it had to it. */
-	siblings = task->possible_holder && has_siblings(walk, task);
-	outcome = read_task(walk, task, leader->id.inode);
+	/* Its threads are counted before it is read: one that is gone by then left it what it had.
+	 */
+	if (task->possible_holder)
+		sb_glance_who(walk->procfs, glance);
+	outcome = read_task(walk, task, glance->id.inode);
 	if (outcome == OUTCOME_DEPARTED) {
 		note_departed(walk, task);
 		return 0;
 	}
-	r = set_known(walk, &leader->id);
-	if (r == 0 && (siblings || outcome == OUTCOME_EXITED))
+	r = set_known(walk, &glance->id);
+	if (r == 0 && (outcome == OUTCOME_EXITED || (task->possible_holder && !glance->alone)))
 		r = read_siblings(walk, task, outcome == OUTCOME_EXITED);
 	if (outcome == OUTCOME_EXITED)
 		note_departed(walk, task);
 	return r;
 }
 
-/* Whose is it? A task whose uid cannot be learnt is a possible holder. */
-static void learn_uid(struct walk *walk, struct leader *leader)
+/* What its directory told. A task whose uid cannot be learnt is a possible holder. */
+static struct sb_task task_of(struct walk *walk, struct sb_glance *glance)
 {
-	struct sb_task *task = &leader->task;
-	struct statx stx;
+	struct sb_task task = {
+		.pid = glance->id.number,
+		.tid = glance->id.number,
+		.uid_known = glance->who_error == 0,
+		.uid = glance->uid,
+		.possible_holder = true,
+	};
 
-	*task = (struct sb_task){.pid = leader->id.number, .tid = leader->id.number};
-	snprintf(task->path, sizeof(task->path), "%d", (int)task->pid);
-	task->possible_holder = true;
-	if (statx(walk->procfs, task->path, AT_SYMLINK_NOFOLLOW, STATX_UID | STATX_INO, &stx) < 0) {
-		leader->gone = is_gone(-errno);
-		return;
+	snprintf(task.path, sizeof(task.path), "%d", (int)task.pid);
+	if (task.uid_known) {
+		task.possible_holder = sb_uid_set_has(&walk->possible, task.uid);
+		if (glance->device != walk->facts.device)
+			sb_proof_lose(walk->proof, SB_LOSES_BOTH, &task,
+				      "something is mounted over its directory in procfs; unmount "
+				      "it");
 	}
-	/* The directory of a task belongs to its effective uid, dumpable or not. */
-	task->uid_known = true;
-	task->uid = stx.stx_uid;
-	task->possible_holder = sb_uid_set_has(&walk->possible, task->uid);
-	if (makedev(stx.stx_dev_major, stx.stx_dev_minor) != walk->facts.device)
-		sb_proof_lose(walk->proof, SB_LOSES_BOTH, task,
-			      "something is mounted over its directory in procfs; unmount it");
-	leader->id.inode = stx.stx_ino;
+	return task;
 }
 
-/* The first pass: all uids in one tight loop, so that few depart before theirs is known. */
-static int list_leaders(struct walk *walk, struct leader **ret, size_t *ret_count)
+static int list_leaders(struct walk *walk, struct sb_glance **ret, size_t *ret_count)
 {
 	struct sb_proc_lister lister = {0};
-	sb_auto_free struct leader *leaders = NULL;
+	sb_auto_free struct sb_glance *glances = NULL;
 	size_t count = 0, capacity = 0;
 	struct sb_proc_id id;
 	int r = sb_proc_list_start(&lister, walk->procfs);
@@ -251,41 +238,101 @@ static int list_leaders(struct walk *walk, struct leader **ret, size_t *ret_coun
 	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0) {
 		r = 0;
 		if (count == capacity) {
-			struct leader *grown;
+			struct sb_glance *grown;
 
 			capacity = capacity ? capacity * 2 : 256;
-			grown = reallocarray(leaders, capacity, sizeof(*leaders));
+			grown = reallocarray(glances, capacity, sizeof(*glances));
 			if (!grown) {
 				r = -ENOMEM;
 				break;
 			}
-			leaders = grown;
+			glances = grown;
 		}
-		leaders[count++] = (struct leader){.id = id};
+		glances[count++] = (struct sb_glance){.id = id};
 	}
 	sb_proc_list_end(&lister);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < count; i++)
-		learn_uid(walk, &leaders[i]);
-	*ret = leaders;
+	*ret = glances;
 	*ret_count = count;
-	leaders = NULL;
+	glances = NULL;
 	return 0;
 }
 
-static int first_pass(struct walk *walk)
-{
-	sb_auto_free struct leader *leaders = NULL;
-	size_t count = 0;
-	int r = list_leaders(walk, &leaders, &count);
+/*
+ * Reads one of so many leaders, so that most namespaces are known, held and read when the others
+ * are looked at: then a glance at the link is all that they cost. A namespace that was not held
+ * before that glance does not count, for its number may have been another's.
+ */
+#define SAMPLE_STRIDE 64
 
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		if (leaders[i].id.number == 1)
-			walk->init_seen = true;
-		r = read_leader(walk, &leaders[i]);
+static int read_sample(struct walk *walk, struct sb_glance *glances, size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i += SAMPLE_STRIDE) {
+		struct sb_task task = task_of(walk, &glances[i]);
+
+		r = read_leader(walk, &glances[i], &task);
 	}
 	return r;
+}
+
+/* Whether a glance was enough: a task of which all is known but that it is there. */
+static bool is_settled_by(const struct walk *walk, const struct sb_glance *glance)
+{
+	if (glance->who_error || glance->where_error ||
+	    !sb_nsbook_has(walk->book, glance->namespace_inode))
+		return false;
+	return glance->alone || !sb_uid_set_has(&walk->possible, glance->uid);
+}
+
+/* Those that a glance settles, and the rest in full. */
+static int read_others(struct walk *walk, struct sb_glance *glances, size_t count, bool *settled)
+{
+	int r = 0;
+
+	/* Before anything more is read: what is held from now on was not held at the glance. */
+	for (size_t i = 0; i < count; i++)
+		settled[i] = is_settled_by(walk, &glances[i]);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		struct sb_task task;
+
+		if (i % SAMPLE_STRIDE == 0)
+			continue;
+		task = task_of(walk, &glances[i]);
+		if (!settled[i]) {
+			r = read_leader(walk, &glances[i], &task);
+			continue;
+		}
+		walk->proof->coverage.tasks++;
+		r = sb_nsbook_note(walk->book, &task, glances[i].namespace_inode);
+		if (r == 0)
+			r = set_known(walk, &glances[i].id);
+	}
+	return r;
+}
+
+/* The first pass: all uids in one tight loop, so that few depart before theirs is known. */
+static int first_pass(struct walk *walk)
+{
+	sb_auto_free struct sb_glance *glances = NULL;
+	sb_auto_free bool *settled = NULL;
+	size_t count = 0;
+	int r = list_leaders(walk, &glances, &count);
+
+	if (r < 0)
+		return r;
+	settled = calloc(count + 1, sizeof(*settled));
+	if (!settled)
+		return -ENOMEM;
+	sb_glance_all(walk->procfs, glances, count, sb_glance_who);
+	for (size_t i = 0; i < count && !walk->init_seen; i++)
+		walk->init_seen = glances[i].id.number == 1;
+	r = read_sample(walk, glances, count);
+	if (r == 0)
+		sb_glance_all(walk->procfs, glances, count, sb_glance_where);
+	return r == 0 ? read_others(walk, glances, count, settled) : r;
 }
 
 /* Later passes: few are new, and each is read as soon as it is listed. */
@@ -304,13 +351,15 @@ static int next_pass(struct walk *walk)
 	if (r == 0)
 		r = sb_proc_list_start(&lister, walk->procfs);
 	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0) {
-		struct leader leader = {.id = id};
+		struct sb_glance glance = {.id = id};
+		struct sb_task task;
 
 		r = 0;
 		if (is_known(walk, &id))
 			continue;
-		learn_uid(walk, &leader);
-		r = read_leader(walk, &leader);
+		sb_glance_who(walk->procfs, &glance);
+		task = task_of(walk, &glance);
+		r = read_leader(walk, &glance, &task);
 	}
 	sb_proc_list_end(&lister);
 	return r;

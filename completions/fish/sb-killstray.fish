@@ -1,0 +1,21 @@
+# Completion of sb-killstray for fish.
+# The options here, in --help and in the manual are compared by make lint.
+complete -c sb-killstray -f
+complete -c sb-killstray -l grace -x -d 'From SIGTERM to SIGKILL'
+complete -c sb-killstray -l keep -x -d 'Spare processes of these arguments'
+complete -c sb-killstray -l no-keep -d 'Spare no keep-alives'
+complete -c sb-killstray -l keep-pid -x -a '(__fish_complete_pids)' -d 'Spare a process'
+complete -c sb-killstray -l pid -x -a "(__fish_append , (__fish_complete_pids | string split -f 1 \t))" -d 'Only these'
+complete -c sb-killstray -l cgroup -x -a '(__fish_complete_directories)' -d 'Only those in a cgroup'
+complete -c sb-killstray -l host -d 'In the initial pid namespace too'
+complete -c sb-killstray -l lock -r -F -d 'Hold a lock meanwhile'
+complete -c sb-killstray -l lock-wait -x -d 'Give up waiting for it'
+complete -c sb-killstray -s n -l dry-run -d 'Look and tell, but touch nothing'
+complete -c sb-killstray -s u -l uid -x -a '(__fish_complete_users)' -d 'Act for a user'
+complete -c sb-killstray -l procfs -x -a '(__fish_complete_directories)' -d 'Read processes from a directory'
+complete -c sb-killstray -s J -l json -d 'One JSON object on standard output'
+complete -c sb-killstray -s q -l quiet -d 'Warnings and errors only'
+complete -c sb-killstray -s v -l verbose -d 'Say more'
+complete -c sb-killstray -s '?' -l help -d 'Summary of the options'
+complete -c sb-killstray -l usage -d 'Shorter summary'
+complete -c sb-killstray -s V -l version -d 'Version, and the evidence that can be had here'
