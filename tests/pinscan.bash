@@ -23,6 +23,12 @@ make_entries() {
 end_entries() {
 	end_started
 	unmount_root
+	# What a test that failed left mounted would keep its namespaces for the next one.
+	local point
+	while point=$(awk -v dir="$D/" 'index($5, dir) == 1 { p = $5 } END { print p }' \
+		/proc/self/mountinfo) && [ -n "$point" ]; do
+		umount -l "$point"
+	done
 }
 
 held=0
