@@ -16,7 +16,7 @@ userdir    = $(PREFIX)/lib/systemd/user
 docdir     = $(PREFIX)/share/doc/sb-tools
 
 VERSION   := $(shell sed -n 's/^\#define SB_VERSION "\(.*\)"/\1/p' common/version.h)
-PROGRAMS  := $(notdir $(patsubst %/,%,$(wildcard cmd/sb-*/)))
+PROGRAMS  := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard cmd/sb-*/*.c)))))
 LIBRARIES  = mount smartcols jansson
 
 ifeq ($(HARDEN),no)

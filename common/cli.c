@@ -58,7 +58,7 @@ static const struct argp_option progress_options[] = {
 
 static const struct argp_option evidence_options[] = {
 	{NULL, 0, NULL, 0, "Evidence:", GROUP_EVIDENCE},
-	{"require", KEY_REQUIRE, "LEVEL", 0, "the proof asked for: covered (default) or complete",
+	{"require", KEY_REQUIRE, "LEVEL", 0, "how much proof: covered (default) or complete",
 	 GROUP_EVIDENCE},
 	{"evidence", KEY_EVIDENCE, "KIND", 0, "auto (default), kernel, namespaces or mountinfo",
 	 GROUP_EVIDENCE},

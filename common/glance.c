@@ -80,7 +80,7 @@ static size_t count_workers(size_t count)
 void sb_glance_all(int procfs, struct sb_glance *array, size_t count,
 		   void (*look)(int procfs, struct sb_glance *glance))
 {
-	struct share shares[WORKERS_MOST];
+	struct share shares[WORKERS_MOST] = {0};
 	size_t workers = count_workers(count), started = 0, done = 0;
 
 	for (size_t i = 0; i < workers; i++) {

@@ -374,7 +374,7 @@ static void visit_list(const void *node, VISIT which, void *closure)
 
 int sb_pinset_list(const struct sb_pinset *set, const struct sb_pin ***ret, size_t *ret_count)
 {
-	struct list_visit visit = {.list = calloc(set->count + 1, sizeof(*visit.list))};
+	struct list_visit visit = {.list = calloc(set->count + 1, sizeof(struct sb_pin *))};
 
 	if (!visit.list)
 		return -ENOMEM;
