@@ -248,7 +248,7 @@ static void remove_entry(struct pass *pass, const struct entry *entry)
 
 static bool is_pile_needed(const struct sb_rules *rules)
 {
-	return rules->threshold > 1;
+	return rules->threshold > 0;
 }
 
 /* Judges an entry once more, right before it goes: time has passed since it was held back. */
@@ -284,8 +284,10 @@ static int hold_back(struct pass *pass, const struct entry *entry)
 {
 	int r = sb_pile_add(&pass->pile, entry->name, entry->facts.inode);
 
-	if (r == 0 && pass->pile.count >= pass->sweep->rules.threshold)
+	if (r == 0 && pass->pile.count >= pass->sweep->rules.threshold) {
+		pass->root->engaged = true;
 		sb_pile_release(&pass->pile, release, pass);
+	}
 	return r;
 }
 

@@ -41,6 +41,7 @@ struct sb_root {
 	struct sb_sweep_counts counts;
 	struct sb_sweep_failure failures[SB_SWEEP_FAILURES_KEPT];
 	size_t failures_kept;
+	bool engaged;  /* there was a pile: enough candidates to touch any */
 	bool finished; /* the walk reached the end */
 	bool foreign_known;
 	uid_t foreign_uid;     /* of the first foreign entry */
