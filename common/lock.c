@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 
 #define SAY_AFTER_NS (5 * SB_NS_PER_S)
