@@ -34,6 +34,10 @@ unit() {
 	unit age
 }
 
+@test "unit: metrics" {
+	unit metrics
+}
+
 @test "unit: picture" {
 	unit picture
 }
