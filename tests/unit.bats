@@ -34,10 +34,6 @@ unit() {
 	unit age
 }
 
-@test "unit: metrics" {
-	unit metrics
-}
-
 @test "unit: picture" {
 	unit picture
 }
