@@ -65,7 +65,7 @@ teardown_file() {
 setup() {
 	need_root
 	export CLUSTERSHELL_CFGDIR=$FLEET/clustershell
-	cd "$FLEET"
+	cd "$FLEET" || return
 }
 
 free_port() {

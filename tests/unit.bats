@@ -30,6 +30,22 @@ unit() {
 	unit status
 }
 
+@test "unit: age" {
+	unit age
+}
+
+@test "unit: metrics" {
+	unit metrics
+}
+
+@test "unit: picture" {
+	unit picture
+}
+
+@test "unit: progress" {
+	unit progress
+}
+
 @test "unit: every program of tests/unit is run here" {
 	for source in "$SB_TOP"/tests/unit/test_*.c; do
 		name=${source##*/test_}
