@@ -61,6 +61,30 @@ ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size
 /* The name of a task (pid, or "PID/task/TID" given as path) without the newline; "?" if unknown. */
 void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX]);
 
+/* What stat tells of a process (proc_pid_stat(5)); any bytes in the name. */
+struct sb_proc_stat {
+	char comm[SB_PROC_COMM_MAX];
+	char state; /* R S D T t Z X I ... */
+	pid_t parent;
+	bool kernel_thread;
+	unsigned int threads; /* of its group, the dead ones that were not released included */
+	uint64_t start;	      /* clock ticks after the boot */
+};
+
+/* What status tells of a process (proc_pid_status(5)). */
+struct sb_proc_status {
+	uid_t real_uid, effective_uid, saved_uid;
+	pid_t tracer; /* 0: nobody */
+};
+
+/* Each parses length bytes of the file of its name; -EINVAL: not such a text. */
+int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret);
+int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret);
+
+/* Each reads and parses that file of a task (a path below procfs); -errno. */
+int sb_proc_read_stat(int procfs, const char *task, struct sb_proc_stat *ret);
+int sb_proc_read_status(int procfs, const char *task, struct sb_proc_status *ret);
+
 /* "mnt:[4026531841]" to its inode number; false when the text is no such link. */
 bool sb_proc_parse_ns(const char *text, const char *kind, uint64_t *ret_inode);
 
