@@ -228,7 +228,8 @@ static int empty_open(struct descent *descent)
 			entry = (const struct dirent64 *)(descent->buffer + at);
 			if (sb_names_is_dot(entry->d_name))
 				continue;
-			if (descent->patience->ended(descent->patience->closure))
+			if (descent->patience->ended(descent->result->below,
+						     descent->patience->closure))
 				return -EINTR;
 			r = remove_one(descent, entry);
 			if (r == -ENOTEMPTY && !is_stalled(descent)) {
