@@ -95,6 +95,7 @@ start_of_init() {
 	sweep --quiet "$R"
 	assert_success
 	assert_regex "$stderr" "all 2 entries .*--uid=$USER_UID"
+	chown "$USER_UID" "$R"
 	sweep --quiet --uid="$USER_UID" "$R"
 	assert_success
 	assert_equal "$stderr" ""
