@@ -231,17 +231,17 @@ static bool is_over(struct pass *pass)
 }
 
 /* Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. */
-static bool tree_ended(void *closure)
+static bool tree_ended(uint64_t below, void *closure)
 {
 	struct pass *pass = closure;
 
-	pass->progress++;
-	pass->sweep->removed++;
 	if (++pass->asked < BUDGET_STRIDE)
 		return false;
 	pass->asked = 0;
-	sb_progress_tell(pass->sweep->seen, pass->sweep->removed);
-	return sb_budget_spent(&pass->sweep->budget);
+	sb_progress_tell(pass->sweep->seen, pass->sweep->removed + below);
+	/* The way down a deep tree removes nothing: to give up there would be to give up for ever.
+	 */
+	return pass->progress + below > 0 && sb_budget_spent(&pass->sweep->budget);
 }
 
 static void remove_entry(struct pass *pass, struct entry *entry)
@@ -255,6 +255,8 @@ static void remove_entry(struct pass *pass, struct entry *entry)
 		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts,
 				 pass->sweep->rules.whole_trees, &patience, &reclaimed);
 	entry->error = reclaimed.error;
+	pass->progress += reclaimed.below;
+	pass->sweep->removed += reclaimed.below;
 	if (reclaimed.unfinished)
 		pass->over = true; /* still there, and counted by the pass that finishes it */
 	else
