@@ -24,12 +24,10 @@ struct sb_pipe_end {
  */
 size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD]);
 
-/* Whether a process holds that end on any of its descriptors. */
-bool sb_pipes_held_anywhere(int procfs, pid_t pid, const struct sb_pipe_end *end);
-
 /* The ends that are sought. Zero-initialize; free with sb_pipes_free. */
 struct sb_pipes {
 	struct sb_pipe_end *sought;
+	bool *found; /* whether somebody was seen to hold it, for each */
 	size_t count;
 };
 
@@ -41,8 +39,8 @@ struct sb_pipes {
 int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count,
 		  bool onward);
 
-/* Whether one of these ends is sought. */
-bool sb_pipes_match(const struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count);
+/* Whether one of these ends is sought; it is found then. */
+bool sb_pipes_match(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count);
 
 void sb_pipes_free(struct sb_pipes *pipes);
 

@@ -151,7 +151,7 @@ static bool is_another_run(const struct sb_spare_facts *facts, pid_t pid)
 	       device == facts->executable_device && inode == facts->executable_inode;
 }
 
-static bool is_partner(const struct sb_spare_facts *facts, pid_t pid)
+static bool is_partner(struct sb_spare_facts *facts, pid_t pid)
 {
 	struct sb_pipe_end ends[SB_PIPES_STANDARD];
 
@@ -293,4 +293,66 @@ int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_mor
 		r = sb_pipes_seek(&facts->pipes, ends, count, true);
 	*ret_more = facts->pipes.count > before;
 	return r;
+}
+
+/* A shell holds the ends of a pipe itself while it forks: that is no reader yet. */
+static bool is_everything_found(const struct sb_pipes *pipes)
+{
+	for (size_t i = 0; i < pipes->count; i++)
+		if (!pipes->found[i])
+			return false;
+	return true;
+}
+
+/* At work, as a shell is between two forks; one whose pipeline is complete sleeps. */
+static bool is_at_work(char state)
+{
+	return state == 'R' || state == 'D';
+}
+
+static bool is_ancestor_at_work(const struct sb_spare_facts *facts)
+{
+	for (size_t i = 0; i < facts->ancestor_count; i++) {
+		struct sb_proc_stat stat;
+		char task[16];
+
+		snprintf(task, sizeof(task), "%d", (int)facts->ancestor[i].pid);
+		if (sb_proc_read_stat(facts->view->procfs, task, &stat) == 0 &&
+		    is_at_work(stat.state))
+			return true;
+	}
+	return false;
+}
+
+/* A copy of an ancestor that has not become another program, and is at work: to do so, perhaps. */
+static bool is_fresh_copy(const struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	uint64_t device, inode, parent_device, parent_inode;
+	bool child = false;
+
+	if (process->pid == facts->self || !is_at_work(process->stat.state))
+		return false;
+	for (size_t i = 0; i < facts->ancestor_count && !child; i++)
+		child = facts->ancestor[i].pid == process->stat.parent;
+	return child && read_executable(facts->view->procfs, process->pid, &device, &inode) &&
+	       read_executable(facts->view->procfs, process->stat.parent, &parent_device,
+			       &parent_inode) &&
+	       device == parent_device && inode == parent_inode;
+}
+
+bool sb_spare_pipes_in_the_making(struct sb_spare_facts *facts,
+				  const struct sb_process *const *processes, size_t count)
+{
+	bool found;
+
+	if (!facts->pipes.count)
+		return false;
+	found = is_everything_found(&facts->pipes);
+	if (!found && is_ancestor_at_work(facts))
+		return true;
+	for (size_t i = 0; i < count; i++)
+		if (is_fresh_copy(facts, processes[i]) &&
+		    (!found || is_partner(facts, processes[i]->pid)))
+			return true;
+	return false;
 }

@@ -69,6 +69,14 @@ void sb_spare_free(struct sb_spare_facts *facts);
 int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_more);
 
 /*
+ * Whether a pipeline around us seems to be still in the making: the shell forks its members one by
+ * one, and each takes up its pipes only then, so that who will read what we write may not be there
+ * yet, or not be known for it. processes are those of the target uid.
+ */
+bool sb_spare_pipes_in_the_making(struct sb_spare_facts *facts,
+				  const struct sb_process *const *processes, size_t count);
+
+/*
  * The verdict on a process of the target uid that was met with success. first: this is the first
  * listing, so numbers mean those who have them now. -EBUSY: its arguments, on which the verdict
  * depends, cannot be read now. -ESRCH: it departed.

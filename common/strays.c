@@ -13,8 +13,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define STEADY_NEEDED  2   /* listings in a row that meet nobody new */
-#define LATE_PASSES    3   /* listings that may be made after the deadline to become steady */
+#define STEADY_NEEDED  2 /* listings in a row that meet nobody new */
+#define LATE_PASSES    3 /* listings that may be made after the deadline to become steady */
+#define PIPELINE_NS    (100 * SB_NS_PER_MS) /* for a shell to start the rest of a pipeline */
 #define EVENTS_LOOK_MS 100 /* cgroup.events is looked at again after that, whatever poll says */
 
 /* One listing. */
@@ -212,15 +213,62 @@ static int follow_all_pipes(struct sb_strays *strays)
 	return r;
 }
 
+/* Lists and meets everybody, without judging anybody. */
+static int look_around(struct sb_strays *strays, struct pass *pass)
+{
+	int r;
+
+	sb_straytable_free(&strays->table);
+	sb_straytable_start(&strays->table, &strays->view, &strays->facts);
+	strays->gap_count = 0;
+	pass->count = 0;
+	r = list(strays, pass);
+	for (size_t i = 0; r == 0 && i < pass->count; i++)
+		meet(strays, pass, &pass->item[i]);
+	return r < 0 ? r : follow_all_pipes(strays);
+}
+
+static bool is_pipeline_unfinished(struct sb_strays *strays)
+{
+	sb_auto_free const struct sb_process **met = calloc(strays->table.count + 1, sizeof(*met));
+
+	for (size_t i = 0; met && i < strays->table.count; i++)
+		met[i] = &strays->table.item[i]->process;
+	return met && sb_spare_pipes_in_the_making(&strays->facts, met, strays->table.count);
+}
+
+/*
+ * Gives a pipeline that we are a part of a moment to be completed. It is when two looks in a row
+ * find it so and lead to the same pipes: within one look a member may take up one of its pipes
+ * after that was looked for.
+ */
+static int look_until_complete(struct sb_strays *strays, struct pass *pass)
+{
+	const uint64_t patience_end = sb_clock_now() + PIPELINE_NS;
+	const struct timespec pause = {.tv_nsec = SB_NS_PER_MS};
+	int r = look_around(strays, pass);
+	unsigned int complete = 0;
+
+	while (r == 0 && strays->facts.pipes.count && sb_clock_now() < patience_end &&
+	       !sb_interrupt_pending()) {
+		size_t before = strays->facts.pipes.count;
+
+		complete = is_pipeline_unfinished(strays) ? 0 : complete + 1;
+		if (complete == 2)
+			break;
+		nanosleep(&pause, NULL);
+		r = look_around(strays, pass);
+		if (strays->facts.pipes.count != before)
+			complete = 0;
+	}
+	return r;
+}
+
 static int first_pass(struct sb_strays *strays)
 {
 	struct pass pass = {.first = true};
-	int r = list(strays, &pass);
+	int r = look_until_complete(strays, &pass);
 
-	for (size_t i = 0; r == 0 && i < pass.count; i++)
-		meet(strays, &pass, &pass.item[i]);
-	if (r == 0)
-		r = follow_all_pipes(strays);
 	for (size_t i = 0; r == 0 && i < strays->table.count; i++) {
 		struct sb_stray *stray = strays->table.item[i];
 
