@@ -54,14 +54,12 @@ static bool read_end(int procfs, pid_t pid, int fd, struct sb_pipe_end *ret)
 	return learn_direction(procfs, path, ret);
 }
 
-size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD])
+void sb_pipes_read(int procfs, pid_t pid, struct sb_pipe_ends *ret)
 {
-	size_t count = 0;
-
+	ret->count = 0;
 	for (int fd = 0; fd < SB_PIPES_STANDARD; fd++)
-		if (read_end(procfs, pid, fd, &ret[count]))
-			count++;
-	return count;
+		if (read_end(procfs, pid, fd, &ret->item[ret->count]))
+			ret->count++;
 }
 
 static bool is_same(const struct sb_pipe_end *a, const struct sb_pipe_end *b)
@@ -102,12 +100,12 @@ static int add(struct sb_pipes *pipes, const struct sb_pipe_end *end)
 	return 0;
 }
 
-int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count, bool onward)
+int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_ends *ends, bool onward)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < count && r == 0; i++) {
-		struct sb_pipe_end opposite = ends[i];
+	for (size_t i = 0; i < ends->count && r == 0; i++) {
+		struct sb_pipe_end opposite = ends->item[i];
 
 		opposite.writes = !opposite.writes;
 		if (!(onward ? is_known_pipe(pipes, &opposite) : is_sought(pipes, &opposite)))
@@ -116,13 +114,13 @@ int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t
 	return r;
 }
 
-bool sb_pipes_match(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count)
+bool sb_pipes_match(struct sb_pipes *pipes, const struct sb_pipe_ends *ends)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < pipes->count; i++)
-		for (size_t k = 0; k < count; k++)
-			if (is_same(&pipes->sought[i], &ends[k]))
+		for (size_t k = 0; k < ends->count; k++)
+			if (is_same(&pipes->sought[i], &ends->item[k]))
 				any = pipes->found[i] = true;
 	return any;
 }

@@ -168,7 +168,7 @@ static void judge_and_deal(struct sb_strays *strays, struct pass *pass, struct s
 	int r;
 
 	if (!stray->judged && !pass->first)
-		sb_spare_follow_pipes(&strays->facts, stray->process.pid, &more);
+		sb_spare_follow_pipes(&strays->facts, &stray->ends, &more);
 	r = sb_straytable_judge(&strays->table, stray, pass->first);
 	if (r < 0)
 		note_unread(strays, pass, stray->process.pid, r);
@@ -205,8 +205,8 @@ static int follow_all_pipes(struct sb_strays *strays)
 		for (size_t i = 0; i < strays->table.count && r == 0; i++) {
 			bool more;
 
-			r = sb_spare_follow_pipes(&strays->facts,
-						  strays->table.item[i]->process.pid, &more);
+			r = sb_spare_follow_pipes(&strays->facts, &strays->table.item[i]->ends,
+						  &more);
 			again |= more;
 		}
 	}
@@ -228,40 +228,53 @@ static int look_around(struct sb_strays *strays, struct pass *pass)
 	return r < 0 ? r : follow_all_pipes(strays);
 }
 
-static bool is_pipeline_unfinished(struct sb_strays *strays)
+/* What the look that was just taken says of the pipeline that we are a part of. */
+static enum sb_spare_pipeline look_at_pipeline(struct sb_strays *strays, bool ancestor_at_work)
 {
-	sb_auto_free const struct sb_process **met = calloc(strays->table.count + 1, sizeof(*met));
+	enum sb_spare_pipeline worst = SB_SPARE_PIPELINE_COMPLETE;
 
-	for (size_t i = 0; met && i < strays->table.count; i++)
-		met[i] = &strays->table.item[i]->process;
-	return met && sb_spare_pipes_in_the_making(&strays->facts, met, strays->table.count);
+	if (ancestor_at_work)
+		worst = sb_spare_misses_reader(&strays->facts) ? SB_SPARE_PIPELINE_IN_THE_MAKING
+							       : SB_SPARE_PIPELINE_LOOK_AGAIN;
+	for (size_t i = 0; i < strays->table.count; i++) {
+		const struct sb_stray *stray = strays->table.item[i];
+		enum sb_spare_pipeline one =
+			sb_spare_look_at_pipeline(&strays->facts, &stray->process, &stray->ends);
+
+		if (one > worst)
+			worst = one;
+	}
+	return worst;
 }
 
 /*
- * Gives a pipeline that we are a part of a moment to be completed. It is when two looks in a row
- * find it so and lead to the same pipes: within one look a member may take up one of its pipes
- * after that was looked for.
+ * Gives it a moment to be completed. It is when nobody who may belong to it was at work, or two
+ * looks in a row find it so and lead to the same pipes: within one look a member may take up one of
+ * its pipes after that was looked for.
  */
 static int look_until_complete(struct sb_strays *strays, struct pass *pass)
 {
 	const uint64_t patience_end = sb_clock_now() + PIPELINE_NS;
 	const struct timespec pause = {.tv_nsec = SB_NS_PER_MS};
-	int r = look_around(strays, pass);
 	unsigned int complete = 0;
 
-	while (r == 0 && strays->facts.pipes.count && sb_clock_now() < patience_end &&
-	       !sb_interrupt_pending()) {
+	for (;;) {
 		size_t before = strays->facts.pipes.count;
+		bool at_work = before && sb_spare_is_ancestor_at_work(&strays->facts);
+		enum sb_spare_pipeline state;
+		int r = look_around(strays, pass);
 
-		complete = is_pipeline_unfinished(strays) ? 0 : complete + 1;
-		if (complete == 2)
-			break;
+		if (r < 0 || !before)
+			return r;
+		state = look_at_pipeline(strays, at_work);
+		complete = state == SB_SPARE_PIPELINE_IN_THE_MAKING	     ? 0
+			   : strays->facts.pipes.count != before && complete ? 1
+									     : complete + 1;
+		if (state == SB_SPARE_PIPELINE_COMPLETE || complete == 2 ||
+		    sb_clock_now() >= patience_end || sb_interrupt_pending())
+			return 0;
 		nanosleep(&pause, NULL);
-		r = look_around(strays, pass);
-		if (strays->facts.pipes.count != before)
-			complete = 0;
 	}
-	return r;
 }
 
 static int first_pass(struct sb_strays *strays)

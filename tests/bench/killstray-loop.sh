@@ -6,7 +6,7 @@ list() {
 		END {
 			for (p = me; p > 0; p = parent[p]) spared[p] = 1
 			for (p in owner)
-				if (owner[p] == uid && !spared[p] && parent[p] != me && state[p] !~ /^Z/ &&
+				if (owner[p] == uid && !spared[p] && parent[p] != me && parent[parent[p]] != me && state[p] !~ /^Z/ &&
 				    args[p] !~ /sleep infinity/)
 					print p
 		}'
