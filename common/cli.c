@@ -37,8 +37,10 @@ enum {
 static const char *const progress_names[SB_PROGRESS_COUNT] = {"auto", "always", "never"};
 
 static const struct argp_option common_options[] = {
+	{NULL, 0, NULL, 0, "Run:", GROUP_RUN},
 	{"uid", 'u', "USER", 0, "act for USER, a name or a number (default: yourself)", GROUP_RUN},
 	{"procfs", KEY_PROCFS, "DIR", 0, "read processes from DIR (default /proc)", GROUP_RUN},
+	{NULL, 0, NULL, 0, "Output:", GROUP_OUTPUT},
 	{"json", 'J', NULL, 0, "one JSON object on standard output", GROUP_OUTPUT},
 	{"quiet", 'q', NULL, 0, "warnings and errors only", GROUP_OUTPUT},
 	{"verbose", 'v', NULL, 0, "say more; may be repeated", GROUP_OUTPUT},

@@ -9,8 +9,6 @@
 #include <signal.h>
 #include <string.h>
 
-#define STAT_START_FIELD 22 /* starttime, proc_pid_stat(5), counted from 1 */
-
 static bool is_initial_pidns(int procfs, bool given)
 {
 	char link[40];
@@ -61,24 +59,17 @@ static bool is_alive(struct sb_liveness *liveness, pid_t pid)
 /* The start of a process on the wall clock: ticks since boot, laid against both clocks now. */
 static bool read_start(int procfs, pid_t pid, int64_t *ret_ns)
 {
-	char path[32], text[1024];
+	struct sb_proc_stat stat;
 	struct timespec boot;
-	unsigned long long ticks;
+	char task[16];
 	long hertz = sysconf(_SC_CLK_TCK);
-	const char *field;
 
-	snprintf(path, sizeof(path), "%d/stat", (int)pid);
-	if (hertz <= 0 || sb_proc_read_into(procfs, path, text, sizeof(text)) <= 0)
-		return false;
-	/* A name may hold blanks and parentheses: the last one closes it. */
-	field = strrchr(text, ')');
-	for (int i = 2; field && i < STAT_START_FIELD; i++)
-		field = strchr(field + 1, ' ');
-	if (!field || sscanf(field, " %llu", &ticks) != 1)
+	snprintf(task, sizeof(task), "%d", (int)pid);
+	if (hertz <= 0 || sb_proc_read_stat(procfs, task, &stat) < 0)
 		return false;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	*ret_ns = sb_clock_wall() - sb_clock_from_stamp(boot.tv_sec, (uint32_t)boot.tv_nsec) +
-		  (int64_t)(ticks / (unsigned long long)hertz) * (int64_t)SB_NS_PER_S;
+		  (int64_t)(stat.start / (uint64_t)hertz) * (int64_t)SB_NS_PER_S;
 	return true;
 }
 

@@ -13,6 +13,9 @@
 #define LIST_BUFFER  65536 /* bytes a call to getdents64 */
 #define READ_FIRST   16384 /* bytes: most files of procfs fit */
 #define READ_LARGEST ((size_t)256 << 20)
+#define STAT_MAX     1024	 /* bytes: 52 numbers and a name of 64 bytes at the most */
+#define STATUS_MAX   16384	 /* bytes: a list of groups, cpus or memory nodes can be long */
+#define PF_KTHREAD   0x00200000U /* include/linux/sched.h */
 
 int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 {
@@ -21,6 +24,16 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 		return -errno;
 	lister->buffer = malloc(lister->size);
 	return lister->buffer ? 0 : -ENOMEM;
+}
+
+int sb_proc_list_resume(struct sb_proc_lister *lister)
+{
+	lister->at = lister->filled = 0;
+	lister->next = lister->numbers < SB_PROC_LIST_BACK
+			       ? 0
+			       : lister->stood[lister->numbers % SB_PROC_LIST_BACK];
+	lister->numbers = 0;
+	return lseek(lister->fd, lister->next, SEEK_SET) < 0 ? -errno : 0;
 }
 
 void sb_proc_list_end(struct sb_proc_lister *lister)
@@ -34,6 +47,7 @@ int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
 	for (;;) {
 		const struct dirent64 *entry;
 		uint64_t number;
+		off_t position;
 
 		if (lister->at >= lister->filled) {
 			ssize_t n = getdents64(lister->fd, lister->buffer, lister->size);
@@ -45,10 +59,13 @@ int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
 		}
 		entry = (const struct dirent64 *)(lister->buffer + lister->at);
 		lister->at += entry->d_reclen;
+		position = lister->next;
+		lister->next = entry->d_off;
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
 		if (sb_text_parse_u64(entry->d_name, INT_MAX, &number) == 0) {
 			*ret = (struct sb_proc_id){(pid_t)number, entry->d_ino};
+			lister->stood[lister->numbers++ % SB_PROC_LIST_BACK] = position;
 			return 1;
 		}
 	}
@@ -131,6 +148,114 @@ void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX])
 		n = 1;
 	}
 	buffer[n] = '\0';
+}
+
+/* The numbers behind the name in stat, counted from its state on, which is number 0. */
+enum {
+	FIELD_PARENT = 1,
+	FIELD_FLAGS = 6,
+	FIELD_THREADS = 17,
+	FIELD_START = 19,
+	FIELDS_NEEDED = FIELD_START + 1,
+};
+
+/* Splits blank-separated fields in place; how many there were, FIELDS_NEEDED at the most. */
+static size_t split_fields(char *text, char *fields[FIELDS_NEEDED])
+{
+	char *rest = NULL;
+	size_t count = 0;
+
+	for (char *field = strtok_r(text, " \n", &rest); field && count < FIELDS_NEEDED;
+	     field = strtok_r(NULL, " \n", &rest))
+		fields[count++] = field;
+	return count;
+}
+
+int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret)
+{
+	/* The name may hold anything, ") S 1 " too; what follows it holds no parenthesis. */
+	const char *open = memchr(text, '(', length);
+	const char *close = memrchr(text, ')', length);
+	struct sb_proc_stat stat = {0};
+	char numbers[STAT_MAX];
+	char *fields[FIELDS_NEEDED];
+	uint64_t parent, flags, threads;
+	size_t comm, rest;
+
+	if (!open || !close || close < open)
+		return -EINVAL;
+	comm = (size_t)(close - open - 1);
+	rest = length - (size_t)(close + 1 - text);
+	if (comm >= sizeof(stat.comm) || rest >= sizeof(numbers))
+		return -EINVAL;
+	memcpy(stat.comm, open + 1, comm);
+	memcpy(numbers, close + 1, rest);
+	numbers[rest] = '\0';
+	if (split_fields(numbers, fields) < FIELDS_NEEDED || strlen(fields[0]) != 1 ||
+	    sb_text_parse_u64(fields[FIELD_PARENT], INT_MAX, &parent) < 0 ||
+	    sb_text_parse_u64(fields[FIELD_FLAGS], UINT32_MAX, &flags) < 0 ||
+	    sb_text_parse_u64(fields[FIELD_THREADS], INT_MAX, &threads) < 0 ||
+	    sb_text_parse_u64(fields[FIELD_START], UINT64_MAX, &stat.start) < 0)
+		return -EINVAL;
+	stat.state = fields[0][0];
+	stat.parent = (pid_t)parent;
+	stat.kernel_thread = (flags & PF_KTHREAD) != 0;
+	stat.threads = (unsigned int)threads;
+	*ret = stat;
+	return 0;
+}
+
+/* The line of status that starts with key, behind it; NULL when there is none. */
+static const char *status_line(const char *text, size_t length, const char *key)
+{
+	size_t skip = strlen(key);
+
+	/* Names are escaped there, so that a line is a line. */
+	while (length) {
+		const char *end = memchr(text, '\n', length);
+
+		if (!end)
+			return NULL; /* cut off: half a number is no number */
+		if ((size_t)(end - text) > skip && memcmp(text, key, skip) == 0)
+			return text + skip;
+		length -= (size_t)(end + 1 - text);
+		text = end + 1;
+	}
+	return NULL;
+}
+
+int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret)
+{
+	const char *uids = status_line(text, length, "Uid:");
+	const char *tracer = status_line(text, length, "TracerPid:");
+	unsigned int real, effective, saved;
+	int pid;
+
+	if (!uids || sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 || !tracer ||
+	    sscanf(tracer, "%d", &pid) != 1)
+		return -EINVAL;
+	*ret = (struct sb_proc_status){real, effective, saved, pid};
+	return 0;
+}
+
+int sb_proc_read_stat(int procfs, const char *task, struct sb_proc_stat *ret)
+{
+	char path[64], text[STAT_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/stat", task);
+	n = sb_proc_read_into(procfs, path, text, sizeof(text));
+	return n < 0 ? (int)n : sb_proc_parse_stat(text, (size_t)n, ret);
+}
+
+int sb_proc_read_status(int procfs, const char *task, struct sb_proc_status *ret)
+{
+	char path[64], text[STATUS_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%s/status", task);
+	n = sb_proc_read_into(procfs, path, text, sizeof(text));
+	return n < 0 ? (int)n : sb_proc_parse_status(text, (size_t)n, ret);
 }
 
 bool sb_proc_parse_ns(const char *text, const char *kind, uint64_t *ret_inode)

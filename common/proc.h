@@ -15,10 +15,15 @@
  * its root, or the tasks of PID/task. The inode tells a task from a later one with its number:
  * procfs makes a new inode for each.
  */
+#define SB_PROC_LIST_BACK 64 /* numbers: how far resuming goes back */
+
 struct sb_proc_lister {
 	int fd; /* borrowed */
 	char *buffer;
 	size_t size, filled, at;
+	off_t next; /* where in the directory the entry after the last one stands */
+	off_t stood[SB_PROC_LIST_BACK]; /* where the last numbers stood, as a ring */
+	size_t numbers;			/* how many there were */
 };
 
 struct sb_proc_id {
@@ -31,6 +36,13 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd);
 
 /* 1 and the next number; 0 at the end; -errno from the kernel. */
 int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret);
+
+/*
+ * After the end: goes back by a few numbers, and on to what has appeared meanwhile. Numbers are
+ * given in rising order until they begin anew, but a task shows itself only when its fork(2) is
+ * nearly done, so one with a lower number can come later. -errno.
+ */
+int sb_proc_list_resume(struct sb_proc_lister *lister);
 void sb_proc_list_end(struct sb_proc_lister *lister);
 
 /*
@@ -48,6 +60,30 @@ ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size
 
 /* The name of a task (pid, or "PID/task/TID" given as path) without the newline; "?" if unknown. */
 void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX]);
+
+/* What stat tells of a process (proc_pid_stat(5)); any bytes in the name. */
+struct sb_proc_stat {
+	char comm[SB_PROC_COMM_MAX];
+	char state; /* R S D T t Z X I ... */
+	pid_t parent;
+	bool kernel_thread;
+	unsigned int threads; /* of its group, the dead ones that were not released included */
+	uint64_t start;	      /* clock ticks after the boot */
+};
+
+/* What status tells of a process (proc_pid_status(5)). */
+struct sb_proc_status {
+	uid_t real_uid, effective_uid, saved_uid;
+	pid_t tracer; /* 0: nobody */
+};
+
+/* Each parses length bytes of the file of its name; -EINVAL: not such a text. */
+int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret);
+int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret);
+
+/* Each reads and parses that file of a task (a path below procfs); -errno. */
+int sb_proc_read_stat(int procfs, const char *task, struct sb_proc_stat *ret);
+int sb_proc_read_status(int procfs, const char *task, struct sb_proc_status *ret);
 
 /* "mnt:[4026531841]" to its inode number; false when the text is no such link. */
 bool sb_proc_parse_ns(const char *text, const char *kind, uint64_t *ret_inode);

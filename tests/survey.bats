@@ -184,3 +184,29 @@ metric() { # NAME: its value
 	run "${sweep[@]}" --metrics= "$R"
 	assert_failure 2
 }
+
+@test "sb-legacy-heal draws, shows progress and writes metrics alike" {
+	local name
+	for name in $(seq -f tmp%08g 70); do
+		mkdir -m 700 "$R/$name"
+	done
+	age "2 days" "$R"/tmp*
+	run --separate-stderr sb-legacy-heal --trust-pidns -n --marker="$BATS_TEST_TMPDIR/m" "$R"
+	assert_success
+	assert_line --index 0 --regexp "^$R: would remove 70 directories, 0 files"
+	assert_line "  would go: 70 (70 under a week)"
+	run --separate-stderr sb-legacy-heal --trust-pidns --marker="$BATS_TEST_TMPDIR/m" \
+		--progress=always --metrics="$BATS_TEST_TMPDIR/sb.prom" "$R"
+	assert_success
+	assert_equal "$(metric "sb_legacy_heal_entries_removed{root=\"$R\",kind=\"directory\"}")" 70
+	assert_equal "$(metric "sb_legacy_heal_entries_kept{root=\"$R\",reason=\"below_threshold\"}")" 0
+	run promtool check metrics <"$BATS_TEST_TMPDIR/sb.prom"
+	assert_success
+	# With the marker there, the metrics tell that it ran, and of no root.
+	run sb-legacy-heal --trust-pidns --marker="$BATS_TEST_TMPDIR/m" \
+		--metrics="$BATS_TEST_TMPDIR/sb.prom" "$R"
+	assert_success
+	assert_equal "$(metric sb_legacy_heal_exit_status)" 0
+	run grep -c 'root=' "$BATS_TEST_TMPDIR/sb.prom"
+	assert_output 0
+}

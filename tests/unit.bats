@@ -34,16 +34,16 @@ unit() {
 	unit age
 }
 
-@test "unit: metrics" {
-	unit metrics
-}
-
 @test "unit: picture" {
 	unit picture
 }
 
 @test "unit: progress" {
 	unit progress
+}
+
+@test "unit: metrics" {
+	unit metrics
 }
 
 @test "unit: every program of tests/unit is run here" {

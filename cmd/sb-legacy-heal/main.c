@@ -5,7 +5,9 @@
 #include "log.h"
 #include "marker.h"
 #include "outcome.h"
+#include "progress.h"
 #include "roots.h"
+#include "survey.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -105,6 +107,8 @@ static sb_status_set sweep_all(struct heal *heal)
 {
 	sb_status_set statuses = 0;
 
+	sb_progress_start(heal->options.cli.progress, heal->options.cli.program,
+			  &heal->sweep.budget, heal->options.cli.dry_run);
 	for (size_t i = 0; i < heal->roots.count; i++) {
 		struct sb_root *root = &heal->roots.item[i];
 
@@ -116,6 +120,7 @@ static sb_status_set sweep_all(struct heal *heal)
 		if (root->counts.verdict[SB_VERDICT_YOUNG])
 			statuses |= SB_STATUS_BIT(SB_STATUS_YOUNG);
 	}
+	sb_progress_end();
 	return statuses;
 }
 
@@ -195,13 +200,18 @@ static int show_json(const struct heal *heal, enum sb_status status)
 
 static int show(const struct heal *heal, sb_status_set statuses)
 {
+	const struct sb_picture_style style = sb_picture_style_of(stdout);
+
 	for (size_t i = 0; i < heal->roots.count; i++) {
 		const struct sb_root *root = &heal->roots.item[i];
 
-		if (!heal->options.cli.json && !(statuses & SB_STATUS_BIT(SB_STATUS_REFUSED)))
+		if (statuses & SB_STATUS_BIT(SB_STATUS_REFUSED))
+			break;
+		if (!heal->options.cli.json)
 			sb_outcome_print_line(&heal->sweep, root);
-		if (!(statuses & SB_STATUS_BIT(SB_STATUS_REFUSED)))
-			sb_outcome_say(&heal->sweep, root);
+		if (!heal->options.cli.json && heal->options.cli.dry_run)
+			sb_survey_draw(&heal->sweep, root, &style);
+		sb_outcome_say(&heal->sweep, root);
 	}
 	if (heal->marker == SB_MARKER_STAMPED)
 		sb_log_about(SB_LOG_INFO, heal->marker_path, "stamped: done, once and for all");
@@ -252,6 +262,12 @@ int main(int argc, char **argv)
 	heal.sweep.budget_ns = heal.options.budget_ns;
 	sb_interrupt_arm();
 	statuses = run(&heal);
+	r = sb_survey_write_metrics(&heal.options.cli, &heal.sweep, heal.roots.item,
+				    heal.roots.count, sb_status_worst(statuses));
+	if (r < 0) {
+		sb_log_cannot(SB_LOG_ERROR, "write", heal.options.cli.metrics, r);
+		statuses |= SB_STATUS_BIT(SB_STATUS_FAILED);
+	}
 	r = heal.marker_path ? show(&heal, statuses) : 0;
 	if (r < 0) {
 		sb_log_cannot(SB_LOG_ERROR, "show", "the result", r);

@@ -1,0 +1,56 @@
+#include "fence.h"
+
+#include "proc.h"
+#include "text.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+static const char *const words[FENCE_COUNT] = {
+	[FENCE_OPEN] = "nothing stands in the way",
+	[FENCE_NO_PROCFS] = "its self is not this process: it is no procfs, or that of another pid "
+			    "namespace; mount the procfs of this one there",
+	[FENCE_HOST] = "this is the initial pid namespace, so these are all that the user runs on "
+		       "this host; say --host, --pid or --cgroup for what is meant",
+	[FENCE_ROOT] =
+		"this is the initial pid namespace, where root's processes are the host's own; "
+		"say --uid=0 if they are meant, or --uid for whose are",
+};
+
+const char *fence_describe(enum fence fence)
+{
+	return words[fence];
+}
+
+static bool is_ours(int procfs)
+{
+	char link[24];
+	uint64_t number;
+
+	return sb_proc_is_procfs(procfs) &&
+	       sb_proc_readlink(procfs, "self", link, sizeof(link)) > 0 &&
+	       sb_text_parse_u64(link, INT_MAX, &number) == 0 && (pid_t)number == getpid();
+}
+
+/* What cannot be learnt is taken for the one where more can be broken. */
+static bool is_initial_namespace(int procfs)
+{
+	char link[40];
+	uint64_t inode;
+
+	return sb_proc_readlink(procfs, "self/ns/pid", link, sizeof(link)) < 0 ||
+	       !sb_proc_parse_ns(link, "pid", &inode) || inode == SB_PROC_INITIAL_PIDNS;
+}
+
+enum fence fence_check(const struct options *options, int procfs)
+{
+	if (!is_ours(procfs))
+		return FENCE_NO_PROCFS;
+	if (!is_initial_namespace(procfs))
+		return FENCE_OPEN;
+	if (!options->host && !options->cgroup && !options->only.count)
+		return FENCE_HOST;
+	if (options->cli.uid == 0 && !options->cli.uid_given)
+		return FENCE_ROOT;
+	return FENCE_OPEN;
+}

@@ -1,0 +1,138 @@
+#include "pipes.h"
+
+#include "proc.h"
+#include "scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define FD_PATH	   48  /* "PID/fdinfo/FD" */
+#define FDINFO_MAX 512 /* bytes: pos, flags, mnt_id, ino, and the locks of a file */
+
+/* Whether PID/fd/FD is a pipe, and which. A cached answer will do: its type does not change. */
+static bool is_pipe(int procfs, const char *path, struct sb_pipe_end *end)
+{
+	struct statx stx;
+
+	if (statx(procfs, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO,
+		  &stx) < 0 ||
+	    !S_ISFIFO(stx.stx_mode))
+		return false;
+	end->device = makedev(stx.stx_dev_major, stx.stx_dev_minor);
+	end->inode = stx.stx_ino;
+	return true;
+}
+
+/* Which end, by the "flags:" line of fdinfo, in octal; false when it is neither. */
+static bool learn_direction(int procfs, const char *path, struct sb_pipe_end *end)
+{
+	char text[FDINFO_MAX];
+	ssize_t n = sb_proc_read_into(procfs, path, text, sizeof(text));
+	const char *line = n > 0 ? strstr(text, "flags:") : NULL;
+	unsigned long flags;
+
+	if (!line)
+		return false;
+	flags = strtoul(line + strlen("flags:"), NULL, 8);
+	if (flags & O_PATH || (flags & O_ACCMODE) == O_RDWR)
+		return false;
+	end->writes = (flags & O_ACCMODE) == O_WRONLY;
+	return true;
+}
+
+static bool read_end(int procfs, pid_t pid, int fd, struct sb_pipe_end *ret)
+{
+	char path[FD_PATH];
+
+	snprintf(path, sizeof(path), "%d/fd/%d", (int)pid, fd);
+	if (!is_pipe(procfs, path, ret))
+		return false;
+	snprintf(path, sizeof(path), "%d/fdinfo/%d", (int)pid, fd);
+	return learn_direction(procfs, path, ret);
+}
+
+size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD])
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < SB_PIPES_STANDARD; fd++)
+		if (read_end(procfs, pid, fd, &ret[count]))
+			count++;
+	return count;
+}
+
+static bool is_same(const struct sb_pipe_end *a, const struct sb_pipe_end *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->writes == b->writes;
+}
+
+bool sb_pipes_held_anywhere(int procfs, pid_t pid, const struct sb_pipe_end *end)
+{
+	sb_auto_closedir DIR *dir = NULL;
+	char path[FD_PATH];
+	const struct dirent *entry;
+	int fd;
+
+	snprintf(path, sizeof(path), "%d/fd", (int)pid);
+	fd = openat(procfs, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return false;
+	}
+	while ((entry = readdir(dir))) {
+		struct sb_pipe_end held;
+
+		if (entry->d_name[0] != '.' &&
+		    read_end(procfs, pid, (int)strtol(entry->d_name, NULL, 10), &held) &&
+		    is_same(&held, end))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known_pipe(const struct sb_pipes *pipes, const struct sb_pipe_end *end)
+{
+	for (size_t i = 0; i < pipes->count; i++)
+		if (pipes->sought[i].device == end->device && pipes->sought[i].inode == end->inode)
+			return true;
+	return false;
+}
+
+int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count, bool onward)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct sb_pipe_end opposite = ends[i];
+		struct sb_pipe_end *grown;
+
+		opposite.writes = !opposite.writes;
+		if (onward ? is_known_pipe(pipes, &opposite) : sb_pipes_match(pipes, &opposite, 1))
+			continue;
+		grown = reallocarray(pipes->sought, pipes->count + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		pipes->sought = grown;
+		pipes->sought[pipes->count++] = opposite;
+	}
+	return 0;
+}
+
+bool sb_pipes_match(const struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count)
+{
+	for (size_t i = 0; i < pipes->count; i++)
+		for (size_t k = 0; k < count; k++)
+			if (is_same(&pipes->sought[i], &ends[k]))
+				return true;
+	return false;
+}
+
+void sb_pipes_free(struct sb_pipes *pipes)
+{
+	free(pipes->sought);
+	*pipes = (struct sb_pipes){0};
+}

@@ -1,0 +1,49 @@
+/*
+ * Who is at the other end of a pipe. Only standard input, output and error count: that is where a
+ * pipeline runs. What holds a pipe elsewhere inherited it, or is no part of one.
+ */
+#ifndef SB_PIPES_H
+#define SB_PIPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* One end of a pipe or fifo. Opened for both it is neither end. */
+struct sb_pipe_end {
+	uint64_t device, inode;
+	bool writes;
+};
+
+#define SB_PIPES_STANDARD 3 /* descriptors 0 to 2 */
+
+/*
+ * The ends that a process holds on descriptors 0 to 2: their number, 0 too when they cannot be
+ * seen. Never asks the filesystem of a file, which may not answer.
+ */
+size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD]);
+
+/* Whether a process holds that end on any of its descriptors. */
+bool sb_pipes_held_anywhere(int procfs, pid_t pid, const struct sb_pipe_end *end);
+
+/* The ends that are sought. Zero-initialize; free with sb_pipes_free. */
+struct sb_pipes {
+	struct sb_pipe_end *sought;
+	size_t count;
+};
+
+/*
+ * Seeks the opposites of these ends. With onward those of pipes that are sought already are left
+ * out: a reader that was found by its pipe leads on to what it writes to, and not back to everybody
+ * who inherited the writing end. -ENOMEM.
+ */
+int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count,
+		  bool onward);
+
+/* Whether one of these ends is sought. */
+bool sb_pipes_match(const struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count);
+
+void sb_pipes_free(struct sb_pipes *pipes);
+
+#endif

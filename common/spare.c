@@ -1,0 +1,296 @@
+#include "spare.h"
+
+#include "argv.h"
+#include "scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define COMM_SHOWN    15 /* bytes of a program's name that the kernel keeps: TASK_COMM_LEN - 1 */
+#define PATH_MAX_HERE 48
+#define STUCK_MAX     10 /* then argument lists are read of likely keep-alives only: 1 s was lost */
+
+static const struct {
+	const char *name;
+	const char *words;
+} table[SB_SPARE_COUNT] = {
+	[SB_SPARE_NOT] = {"stray", "a stray"},
+	[SB_SPARE_SELF] = {"self", "this command itself"},
+	[SB_SPARE_ANCESTOR] = {"ancestor", "an ancestor of this command"},
+	[SB_SPARE_ANOTHER_RUN] = {"another-run", "another run of this program"},
+	[SB_SPARE_PIPE] = {"pipe", "at the other end of a pipe of this command or an ancestor"},
+	[SB_SPARE_INIT] = {"init", "pid 1"},
+	[SB_SPARE_KERNEL] = {"kernel-thread", "a kernel thread"},
+	[SB_SPARE_ZOMBIE] = {"zombie", "a zombie that its parent has not waited for"},
+	[SB_SPARE_MANAGER] = {"service-manager", "the user's service manager"},
+	[SB_SPARE_KEEP_PID] = {"keep-pid", "named by --keep-pid"},
+	[SB_SPARE_KEEP_ALIVE] = {"keep-alive", "a keep-alive, by its arguments"},
+};
+
+const char *sb_spare_name(enum sb_spare spare)
+{
+	return table[spare].name;
+}
+
+const char *sb_spare_describe(enum sb_spare spare)
+{
+	return table[spare].words;
+}
+
+static bool read_executable(int procfs, pid_t pid, uint64_t *ret_device, uint64_t *ret_inode)
+{
+	char path[PATH_MAX_HERE];
+	struct statx stx;
+
+	snprintf(path, sizeof(path), "%d/exe", (int)pid);
+	if (statx(procfs, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &stx) < 0)
+		return false;
+	*ret_device = makedev(stx.stx_dev_major, stx.stx_dev_minor);
+	*ret_inode = stx.stx_ino;
+	return true;
+}
+
+static int add_ancestor(struct sb_spare_facts *facts, pid_t pid, const struct sb_proc_stat *stat)
+{
+	struct sb_spare_ancestor *grown =
+		reallocarray(facts->ancestor, facts->ancestor_count + 1, sizeof(*facts->ancestor));
+
+	if (!grown)
+		return -ENOMEM;
+	facts->ancestor = grown;
+	facts->ancestor[facts->ancestor_count++] = (struct sb_spare_ancestor){
+		.pid = pid,
+		.start = stat ? stat->start : 0,
+		.start_known = stat != NULL,
+	};
+	return 0;
+}
+
+/* The parent of a process that procfs does not show, by the kernel itself; 0 when unknown. */
+static pid_t hidden_parent(const struct sb_process_view *view, pid_t pid)
+{
+	sb_auto_close int fd = view->pidfd.info ? sb_pidfd_open(pid) : -1;
+	struct sb_pidfd_info info;
+
+	return fd >= 0 && sb_pidfd_info(fd, &info) == 0 ? info.parent : 0;
+}
+
+static int learn_ancestors(struct sb_spare_facts *facts)
+{
+	pid_t pid = getppid();
+
+	/* Up to pid 1; 0 is a parent outside of the namespace. */
+	while (pid > 0) {
+		struct sb_proc_stat stat;
+		char task[16];
+		bool seen;
+		int r;
+
+		snprintf(task, sizeof(task), "%d", (int)pid);
+		seen = sb_proc_read_stat(facts->view->procfs, task, &stat) == 0;
+		r = add_ancestor(facts, pid, seen ? &stat : NULL);
+		if (r < 0)
+			return r;
+		pid = seen ? stat.parent : hidden_parent(facts->view, pid);
+	}
+	return 0;
+}
+
+static int seek_pipes_of(struct sb_spare_facts *facts, pid_t pid)
+{
+	struct sb_pipe_end ends[SB_PIPES_STANDARD];
+	size_t count = sb_pipes_of(facts->view->procfs, pid, ends);
+
+	return sb_pipes_seek(&facts->pipes, ends, count, false);
+}
+
+int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wishes *wishes,
+		   struct sb_spare_facts *ret)
+{
+	int r;
+
+	*ret = (struct sb_spare_facts){.view = view, .wishes = wishes, .self = getpid()};
+	ret->executable_known = read_executable(view->procfs, ret->self, &ret->executable_device,
+						&ret->executable_inode);
+	r = learn_ancestors(ret);
+	if (r == 0)
+		r = seek_pipes_of(ret, ret->self);
+	for (size_t i = 0; r == 0 && i < ret->ancestor_count; i++)
+		r = seek_pipes_of(ret, ret->ancestor[i].pid);
+	return r;
+}
+
+void sb_spare_free(struct sb_spare_facts *facts)
+{
+	free(facts->ancestor);
+	facts->ancestor = NULL;
+	sb_pipes_free(&facts->pipes);
+}
+
+static bool is_ancestor(const struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	for (size_t i = 0; i < facts->ancestor_count; i++) {
+		const struct sb_spare_ancestor *ancestor = &facts->ancestor[i];
+
+		if (ancestor->pid == process->pid &&
+		    (!ancestor->start_known || ancestor->start == process->stat.start))
+			return true;
+	}
+	return false;
+}
+
+static bool is_another_run(const struct sb_spare_facts *facts, pid_t pid)
+{
+	uint64_t device, inode;
+
+	return facts->executable_known &&
+	       read_executable(facts->view->procfs, pid, &device, &inode) &&
+	       device == facts->executable_device && inode == facts->executable_inode;
+}
+
+static bool is_partner(const struct sb_spare_facts *facts, pid_t pid)
+{
+	struct sb_pipe_end ends[SB_PIPES_STANDARD];
+
+	return facts->pipes.count &&
+	       sb_pipes_match(&facts->pipes, ends, sb_pipes_of(facts->view->procfs, pid, ends));
+}
+
+static bool is_zombie(const struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	if (process->stat.state != 'Z' && process->stat.state != 'X')
+		return false;
+	return sb_process_ended(facts->view, process) ||
+	       !sb_process_has_live_threads(facts->view, process);
+}
+
+/* systemd --user and its helper (sd-pam) live in a scope of their own, which no service shares. */
+static bool is_manager(const struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	char path[PATH_MAX_HERE], scope[64];
+	sb_auto_free char *text = NULL;
+	size_t length;
+
+	if (!facts->wishes->manager || (strcmp(process->stat.comm, "systemd") != 0 &&
+					strcmp(process->stat.comm, "(sd-pam)") != 0))
+		return false;
+	snprintf(path, sizeof(path), "%d/cgroup", (int)process->pid);
+	snprintf(scope, sizeof(scope), "/user@%u.service/init.scope\n", facts->view->uid);
+	return sb_proc_read(facts->view->procfs, path, &text, &length) == 0 && strstr(text, scope);
+}
+
+static bool has_number(const pid_t *list, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (list[i] == pid)
+			return true;
+	return false;
+}
+
+/* Whether a process of that name is likely to have been started by these arguments. */
+static bool is_likely(const char *comm, const char *arguments)
+{
+	size_t first = strcspn(arguments, " ");
+
+	if (first > COMM_SHOWN)
+		first = COMM_SHOWN;
+	return strncmp(comm, arguments, first) == 0 && comm[first] == '\0';
+}
+
+static bool is_kept(const struct sb_spare_wishes *wishes, const char *arguments)
+{
+	for (size_t i = 0; i < wishes->keep_count; i++)
+		if (strcmp(wishes->keep[i], arguments) == 0)
+			return true;
+	return wishes->keep_default && strcmp(SB_SPARE_KEEP_DEFAULT, arguments) == 0;
+}
+
+/*
+ * Arguments are read where they can matter: of every process when some were named, for what a
+ * process calls itself need not be its program's name, else of what is called sleep. One whose
+ * arguments cannot be read in time is left open only when its name speaks for a keep-alive.
+ */
+static int judge_arguments(struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	const struct sb_spare_wishes *wishes = facts->wishes;
+	const char *comm = process->stat.comm;
+	char arguments[SB_SPARE_KEEP_MAX];
+	bool likely = wishes->keep_default && is_likely(comm, SB_SPARE_KEEP_DEFAULT);
+	int r;
+
+	for (size_t i = 0; i < wishes->keep_count && !likely; i++)
+		likely = is_likely(comm, wishes->keep[i]);
+	if (!likely && (!wishes->keep_count || facts->stuck >= STUCK_MAX))
+		return 0;
+	r = sb_argv_read(facts->view->procfs, process->pid, arguments, sizeof(arguments));
+	if (r == 0)
+		return is_kept(wishes, arguments);
+	if (r == -ENOENT || r == -ESRCH)
+		return -ESRCH;
+	if (r == -ETIMEDOUT)
+		facts->stuck++;
+	return likely ? -EBUSY : 0;
+}
+
+/* What needs no look at anything but the facts at hand; the cheapest first. */
+static enum sb_spare judge_by_facts(const struct sb_spare_facts *facts,
+				    const struct sb_process *process, bool first)
+{
+	const struct sb_spare_wishes *wishes = facts->wishes;
+
+	if (process->pid == facts->self)
+		return SB_SPARE_SELF;
+	if (is_ancestor(facts, process))
+		return SB_SPARE_ANCESTOR;
+	if (process->pid == 1)
+		return SB_SPARE_INIT;
+	if (process->stat.kernel_thread)
+		return SB_SPARE_KERNEL;
+	if (is_zombie(facts, process))
+		return SB_SPARE_ZOMBIE;
+	if (first && has_number(wishes->keep_pid, wishes->keep_pid_count, process->pid))
+		return SB_SPARE_KEEP_PID;
+	return SB_SPARE_NOT;
+}
+
+int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process, bool first,
+		   enum sb_spare *ret)
+{
+	enum sb_spare spare = judge_by_facts(facts, process, first);
+	int r;
+
+	if (spare == SB_SPARE_NOT && is_another_run(facts, process->pid))
+		spare = SB_SPARE_ANOTHER_RUN;
+	if (spare == SB_SPARE_NOT && is_partner(facts, process->pid))
+		spare = SB_SPARE_PIPE;
+	if (spare == SB_SPARE_NOT && is_manager(facts, process))
+		spare = SB_SPARE_MANAGER;
+	if (spare == SB_SPARE_NOT) {
+		r = judge_arguments(facts, process);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			spare = SB_SPARE_KEEP_ALIVE;
+	}
+	*ret = spare;
+	return 0;
+}
+
+int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_more)
+{
+	struct sb_pipe_end ends[SB_PIPES_STANDARD];
+	size_t before = facts->pipes.count, count;
+	int r = 0;
+
+	*ret_more = false;
+	if (!before)
+		return 0;
+	count = sb_pipes_of(facts->view->procfs, pid, ends);
+	if (sb_pipes_match(&facts->pipes, ends, count))
+		r = sb_pipes_seek(&facts->pipes, ends, count, true);
+	*ret_more = facts->pipes.count > before;
+	return r;
+}

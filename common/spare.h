@@ -1,0 +1,79 @@
+/* Whether a process of the target uid is a stray, and if not, why it is spared. */
+#ifndef SB_SPARE_H
+#define SB_SPARE_H
+
+#include "pipes.h"
+#include "process.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum sb_spare {
+	SB_SPARE_NOT, /* a stray */
+	SB_SPARE_SELF,
+	SB_SPARE_ANCESTOR,
+	SB_SPARE_ANOTHER_RUN,
+	SB_SPARE_PIPE,
+	SB_SPARE_INIT,
+	SB_SPARE_KERNEL,
+	SB_SPARE_ZOMBIE,
+	SB_SPARE_MANAGER,
+	SB_SPARE_KEEP_PID,
+	SB_SPARE_KEEP_ALIVE,
+	SB_SPARE_COUNT,
+};
+
+/* The word for it in JSON, and in words. */
+const char *sb_spare_name(enum sb_spare spare);
+const char *sb_spare_describe(enum sb_spare spare);
+
+#define SB_SPARE_KEEP_DEFAULT "sleep infinity"
+#define SB_SPARE_KEEP_MAX     4096 /* bytes of a keep-alive's arguments, the closing NUL included */
+
+/* What was asked for; borrowed. */
+struct sb_spare_wishes {
+	const char *const *keep; /* argument lists, joined by single blanks */
+	size_t keep_count;
+	bool keep_default; /* SB_SPARE_KEEP_DEFAULT too */
+	const pid_t *keep_pid;
+	size_t keep_pid_count;
+	bool manager; /* spare the user's service manager */
+};
+
+/* What the verdicts rest on, learnt once. Zero-initialize; free with sb_spare_free. */
+struct sb_spare_facts {
+	const struct sb_process_view *view;
+	const struct sb_spare_wishes *wishes;
+	pid_t self;
+	struct sb_spare_ancestor {
+		pid_t pid;
+		uint64_t start;
+		bool start_known; /* not of one that hidepid hides */
+	} * ancestor;
+	size_t ancestor_count;
+	bool executable_known;
+	uint64_t executable_device, executable_inode;
+	struct sb_pipes pipes;
+	unsigned int stuck; /* argument lists that could not be read in time */
+};
+
+/* Learns who we are, our ancestors, and the pipes of all these. -errno. */
+int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wishes *wishes,
+		   struct sb_spare_facts *ret);
+void sb_spare_free(struct sb_spare_facts *facts);
+
+/*
+ * If that process is at the other end of a pipe that counts, its own pipes count from here on.
+ * *ret_more: they do, and are new: who was looked at before may be at the end of one. -ENOMEM.
+ */
+int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_more);
+
+/*
+ * The verdict on a process of the target uid that was met with success. first: this is the first
+ * listing, so numbers mean those who have them now. -EBUSY: its arguments, on which the verdict
+ * depends, cannot be read now. -ESRCH: it departed.
+ */
+int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process, bool first,
+		   enum sb_spare *ret);
+
+#endif
