@@ -182,13 +182,15 @@ static void say_unproven(const struct sb_sweep *sweep, const struct sb_root *roo
 static void say_foreign(const struct sb_root *root)
 {
 	const struct sb_sweep_counts *counts = &root->counts;
+	uint64_t foreign = counts->verdict[SB_VERDICT_FOREIGN];
 
-	if (!root->foreign_known || counts->verdict[SB_VERDICT_FOREIGN] != counts->seen)
+	/* Whose the malformed ones are was not asked. */
+	if (!root->foreign_known || foreign + counts->verdict[SB_VERDICT_MALFORMED] != counts->seen)
 		return;
 	sb_log_about(SB_LOG_WARNING, root->path,
 		     "all %llu entries belong to others than uid %u; to act for their owner give "
 		     "--uid=%u",
-		     (unsigned long long)counts->seen, root->uid, root->foreign_uid);
+		     (unsigned long long)foreign, root->uid, root->foreign_uid);
 }
 
 void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)

@@ -1,6 +1,7 @@
 #include "reclaim.h"
 
 #include "clock.h"
+#include "names.h"
 #include "proc.h"
 #include "scope.h"
 
@@ -209,11 +210,6 @@ static int remove_one(struct descent *descent, const struct dirent64 *entry)
 	return directory && errno == EEXIST ? -ENOTEMPTY : -errno;
 }
 
-static bool is_dot(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 /*
  * Empties the open directory. 0: it is empty; 1: it went down into one that was not, which is to be
  * emptied first; -errno.
@@ -230,9 +226,10 @@ static int empty_open(struct descent *descent)
 			int r;
 
 			entry = (const struct dirent64 *)(descent->buffer + at);
-			if (is_dot(entry->d_name))
+			if (sb_names_is_dot(entry->d_name))
 				continue;
-			if (descent->patience->ended(descent->patience->closure))
+			if (descent->patience->ended(descent->result->below,
+						     descent->patience->closure))
 				return -EINTR;
 			r = remove_one(descent, entry);
 			if (r == -ENOTEMPTY && !is_stalled(descent)) {
@@ -353,7 +350,7 @@ enum sb_verdict sb_reclaim_probe(int dir, const char *name, const struct sb_fact
 	while ((filled = getdents64(fd, buffer, LIST_BUFFER)) > 0)
 		for (ssize_t at = 0; at < filled; at += entry->d_reclen) {
 			entry = (const struct dirent64 *)(buffer + at);
-			if (!is_dot(entry->d_name))
+			if (!sb_names_is_dot(entry->d_name))
 				return SB_VERDICT_POPULATED;
 		}
 	return SB_VERDICT_REMOVE;

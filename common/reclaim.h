@@ -9,9 +9,9 @@
 /* What one look at an entry tells, relative to its directory. -errno but for -ENOENT (gone). */
 int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret);
 
-/* Whether to go on inside a large tree; asked between entries. */
+/* Whether to stop inside a large tree, of which so much went; asked between entries. */
 struct sb_reclaim_patience {
-	bool (*ended)(void *closure);
+	bool (*ended)(uint64_t below, void *closure);
 	void *closure;
 };
 
