@@ -39,7 +39,7 @@ teardown() {
 @test "nothing is ever created in a root" {
 	mkdir -p "$R/${P}${DEAD}_x/a/b"
 	age "2 days" "$R"/*
-	run --separate-stderr strace -f -e trace=file -o "$BATS_TEST_TMPDIR/trace" sb-sweep "$R"
+	run --separate-stderr strace -f -e trace=file -o "$BATS_TEST_TMPDIR/trace" env ASAN_OPTIONS=detect_leaks=0 sb-sweep "$R"
 	assert_success
 	run grep -E 'O_CREAT|O_TMPFILE|mkdir|mknod|symlink|link\(|linkat\(|rename' "$BATS_TEST_TMPDIR/trace"
 	refute_line --regexp '(^|[ :])(mkdir|mknod|symlink|rename|link|linkat|open)[a-z0-9]*\(.*O_CREAT'
