@@ -1,11 +1,29 @@
 #!/usr/bin/env bats
 # sb-killstray: who goes, who is spared, and what is said of it.
+# shellcheck disable=SC2016,SC2154 # the scripts are for the shell inside; run sets stderr
 
 load common
 load killstray
 
 setup() {
 	need_root
+}
+
+# Each of these runs with calls that fail as on older kernels.
+WITHOUT=("pidfd_open=ENOSYS" "pidfd_send_signal=ENOSYS" "ioctl:0xc040ff0b=ENOTTY" "pidfd_open=EPERM")
+
+# A cgroup of version 2 for this test, in $G; skips where there is none.
+make_cgroup() {
+	local mounted
+	mounted=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$mounted" ] && mkdir "$mounted/sb-test-$$-$BATS_TEST_NUMBER" || skip "no cgroup v2 to write to"
+	export G=$mounted/sb-test-$$-$BATS_TEST_NUMBER
+	mkdir "$G/below"
+}
+
+teardown() {
+	[ -z "${G:-}" ] || wait_until rmdir "$G/below"
+	[ -z "${G:-}" ] || rmdir "$G"
 }
 
 @test "strays end, a keep-alive lives, the last line tells the number" {
@@ -491,9 +509,6 @@ setup() {
 
 # --- kernels without ------------------------------------------------------------------------------
 
-# Each of these runs with calls that fail as on older kernels.
-WITHOUT=("pidfd_open=ENOSYS" "pidfd_send_signal=ENOSYS" "ioctl:0xc040ff0b=ENOTTY" "pidfd_open=EPERM")
-
 @test "without pidfds, or what they tell: the same strays go, the same are spared" {
 	local denied
 	for denied in "${WITHOUT[@]}"; do
@@ -544,20 +559,6 @@ WITHOUT=("pidfd_open=ENOSYS" "pidfd_send_signal=ENOSYS" "ioctl:0xc040ff0b=ENOTTY
 }
 
 # --- cgroups --------------------------------------------------------------------------------------
-
-# A cgroup of version 2 for this test, in $G; skips where there is none.
-make_cgroup() {
-	local mounted
-	mounted=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ -n "$mounted" ] && mkdir "$mounted/sb-test-$$-$BATS_TEST_NUMBER" || skip "no cgroup v2 to write to"
-	export G=$mounted/sb-test-$$-$BATS_TEST_NUMBER
-	mkdir "$G/below"
-}
-
-teardown() {
-	[ -z "${G:-}" ] || wait_until rmdir "$G/below"
-	[ -z "${G:-}" ] || rmdir "$G"
-}
 
 @test "--cgroup: only those in the subtree, by cgroup.kill" {
 	make_cgroup
