@@ -641,3 +641,28 @@ teardown() {
 	output=${lines[0]}
 	assert_equal "$(json '[.spared[] | select(.why == "service-manager").comm] | join(",")')" systemd
 }
+
+# --- arguments that cannot be read ----------------------------------------------------------------
+
+@test "arguments that cannot be read hang nothing: a likely keep-alive is left, with 3; any other goes" {
+	[ -c /dev/fuse ] || skip "no FUSE"
+	local name
+	for name in sleep other; do
+		# In the foreground of its own session and with a limit: a hang has to fail, not to hang.
+		ns 'mkdir -p $T/fuse; ks-stuck $T/fuse $USER_UID $1 $T/pid 2>$T/err &
+			wait_until [ -s $T/pid ]; p=$(cat $T/pid)
+			! timeout 0.3 cat /proc/$p/cmdline >/dev/null
+			start sleep 300
+			s=0; as_user timeout -s KILL 20 sb-killstray || s=$?; expect_gone $started
+			if [ $1 = sleep ]; then expect_lives $p; else expect_gone $p; fi; exit $s' "$name"
+		if [ "$name" = sleep ]; then
+			assert_failure 3
+			refute_count
+			assert_regex "$stderr" "cannot read process"
+		else
+			assert_success
+			assert_output "stray processes killed: 2"
+		fi
+		rm -f "$T/pid"
+	done
+}
