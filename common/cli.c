@@ -21,6 +21,7 @@
 enum {
 	KEY_PROCFS = 0x1000,
 	KEY_PROGRESS,
+	KEY_METRICS,
 	KEY_REQUIRE,
 	KEY_EVIDENCE,
 	KEY_TRUST_PIDNS,
@@ -36,8 +37,10 @@ enum {
 static const char *const progress_names[SB_PROGRESS_COUNT] = {"auto", "always", "never"};
 
 static const struct argp_option common_options[] = {
+	{NULL, 0, NULL, 0, "Run:", GROUP_RUN},
 	{"uid", 'u', "USER", 0, "act for USER, a name or a number (default: yourself)", GROUP_RUN},
 	{"procfs", KEY_PROCFS, "DIR", 0, "read processes from DIR (default /proc)", GROUP_RUN},
+	{NULL, 0, NULL, 0, "Output:", GROUP_OUTPUT},
 	{"json", 'J', NULL, 0, "one JSON object on standard output", GROUP_OUTPUT},
 	{"quiet", 'q', NULL, 0, "warnings and errors only", GROUP_OUTPUT},
 	{"verbose", 'v', NULL, 0, "say more; may be repeated", GROUP_OUTPUT},
@@ -51,6 +54,9 @@ static const struct argp_option dry_run_options[] = {
 };
 
 static const struct argp_option progress_options[] = {
+	{"metrics", KEY_METRICS, "FILE", 0,
+	 "write counts to FILE for the textfile collector of Prometheus' node exporter",
+	 GROUP_OUTPUT},
 	{"progress", KEY_PROGRESS, "WHEN", 0,
 	 "a progress line: auto (on a terminal), always or never", GROUP_OUTPUT},
 	{0},
@@ -117,6 +123,12 @@ static error_t parse_progress(int key, char *arg, struct argp_state *state)
 {
 	struct sb_cli *cli = state->input;
 
+	if (key == KEY_METRICS) {
+		if (!*arg)
+			argp_error(state, "--metrics: FILE must not be empty");
+		cli->metrics = arg;
+		return 0;
+	}
 	if (key != KEY_PROGRESS)
 		return ARGP_ERR_UNKNOWN;
 	for (int i = 0; i < SB_PROGRESS_COUNT; i++)

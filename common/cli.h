@@ -32,6 +32,7 @@ struct sb_cli {
 	bool json;
 	int verbosity; /* -1 quiet, 0, 1 and up */
 	enum sb_progress progress;
+	const char *metrics; /* NULL: none */
 };
 
 /* The input of sb_cli_evidence_argp. */
@@ -46,7 +47,7 @@ struct sb_cli_evidence {
 
 extern const struct argp sb_cli_common_argp;   /* --uid --procfs --json --quiet --verbose ... */
 extern const struct argp sb_cli_dry_run_argp;  /* --dry-run */
-extern const struct argp sb_cli_progress_argp; /* --progress */
+extern const struct argp sb_cli_progress_argp; /* --progress --metrics */
 extern const struct argp sb_cli_evidence_argp; /* --require --evidence --trust-pidns */
 
 /*

@@ -33,10 +33,12 @@ static void say_gap(const struct sb_gap *gap, enum sb_log_level level)
 			   uid, reason);
 }
 
-void sb_coverage_say_gaps(const struct sb_coverage *coverage, enum sb_log_level level)
+void sb_coverage_say_gaps(const struct sb_coverage *coverage, size_t most, enum sb_log_level level)
 {
-	for (size_t i = 0; i < coverage->gaps_kept; i++)
+	size_t said = coverage->gaps_kept < most ? coverage->gaps_kept : most;
+
+	for (size_t i = 0; i < said; i++)
 		say_gap(&coverage->gaps[i], level);
-	if (coverage->gap_count > coverage->gaps_kept)
-		sb_log_say(level, "gap: and %zu more", coverage->gap_count - coverage->gaps_kept);
+	if (coverage->gap_count > said)
+		sb_log_say(level, "gap: and %zu more", coverage->gap_count - said);
 }

@@ -9,9 +9,9 @@
 char *sb_coverage_describe(const struct sb_coverage *coverage, char *buffer, size_t size);
 
 /*
- * Says each gap that was kept, a message each, at that level: who, and what would close it. Then
- * how many more there are.
+ * Says the first gaps, so many at most, a message each, at that level: who, and what would close
+ * it. Then how many more there are.
  */
-void sb_coverage_say_gaps(const struct sb_coverage *coverage, enum sb_log_level level);
+void sb_coverage_say_gaps(const struct sb_coverage *coverage, size_t most, enum sb_log_level level);
 
 #endif

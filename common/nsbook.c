@@ -27,6 +27,7 @@ struct namespace
 	bool held;   /* its number cannot be reused while we look */
 	bool whole;
 	bool by_text;
+	bool by_file;		 /* no task was met in it: a file names it */
 	struct sb_task shown_by; /* the first task met in it */
 };
 
@@ -453,6 +454,7 @@ static int follow_line(struct sb_nsbook *book, const struct ns_line *line)
 {
 	const struct namespace *known = find_namespace(book, line->inode);
 	sb_auto_close int fd = -1;
+	size_t count = book->namespace_count;
 	struct namespace *ns = NULL;
 	bool loses_both;
 	int r;
@@ -464,6 +466,7 @@ static int follow_line(struct sb_nsbook *book, const struct ns_line *line)
 		r = open_namespace(book, &fd, &line->shown_by, &ns);
 		if (r < 0 || ns->whole)
 			return r;
+		ns->by_file = ns->by_file || book->namespace_count > count;
 	}
 	loses_both = line->own || is_target(book, 0);
 	sb_proof_lose(book->proof, loses_both ? SB_LOSES_BOTH : SB_LOSES_COMPLETE, &line->shown_by,
@@ -538,6 +541,8 @@ static void settle_namespaces(struct sb_nsbook *book)
 			weaken(book, ns->by_text ? SB_EVIDENCE_MOUNTINFO : SB_EVIDENCE_NAMESPACES);
 			continue;
 		}
+		if (ns->by_file)
+			continue; /* told with the line that names it, and what that loses */
 		sb_proof_lose(book->proof, SB_LOSES_BOTH, &ns->shown_by,
 			      "no task shows the whole of its mount namespace %llu; run as root",
 			      (unsigned long long)ns->inode);

@@ -106,7 +106,7 @@ options_exist() {
 	local count=0 target file
 	options_exist < <(sed -n '/^```/,/^```/p' "$SB_TOP/README.md")
 	[ "$count" -gt 3 ]
-	for target in $(grep -oE '\bmake [a-z]+' "$SB_TOP/README.md" | cut -d ' ' -f 2 | sort -u); do
+	for target in $(grep -oE '(`|^\$ (sudo )?)make [a-z]+' "$SB_TOP/README.md" | awk '{ print $NF }' | sort -u); do
 		make -s -C "$SB_TOP" help | grep -qE "^$target " || fail "no make $target"
 	done
 	while read -r file; do

@@ -8,7 +8,7 @@ COMMANDS="sb-pinscan sb-sweep sb-legacy-heal sb-killstray"
 
 setup_file() {
 	export STAGE=$BATS_FILE_TMPDIR
-	cd "$SB_TOP"
+	cd "$SB_TOP" || return
 	make_install install DESTDIR="$STAGE/default"
 	.ci/build-deb "$(version)" >"$STAGE/package-name"
 }

@@ -35,7 +35,6 @@ static const struct argp_option own_options[] = {
 	 GROUP_WHAT},
 	{"all", 'a', NULL, 0, "every mount whose root is not /, by its whole root", GROUP_WHAT},
 	{"holders", 'H', NULL, 0, "tell which tasks are in the namespaces that pin", GROUP_WHAT},
-	{NULL, 0, NULL, 0, "Output:", GROUP_OUTPUT},
 	{"names", KEY_NAMES, NULL, 0, "bare names, one a line", GROUP_OUTPUT},
 	{"no-headings", KEY_NO_HEADINGS, NULL, 0, "a table without its first line", GROUP_OUTPUT},
 	{"output", 'o', "LIST", 0, "columns: NAME,USE,NAMESPACES,DELETED,HOLDERS", GROUP_OUTPUT},

@@ -196,14 +196,14 @@ static void say_what_is_missing(const struct options *options, const struct sb_p
 	const struct sb_coverage *coverage = sb_pinscan_coverage(result);
 
 	if (coverage->level >= options->evidence.require) {
-		sb_coverage_say_gaps(coverage, SB_LOG_DEBUG);
+		sb_coverage_say_gaps(coverage, SB_GAPS_KEPT, SB_LOG_DEBUG);
 		return;
 	}
 	sb_log_say(SB_LOG_WARNING,
 		   "what is not listed is not proven to be free: %s was required; retry, or close "
 		   "what is told below",
 		   sb_level_name(options->evidence.require));
-	sb_coverage_say_gaps(coverage, SB_LOG_WARNING);
+	sb_coverage_say_gaps(coverage, SB_GAPS_KEPT, SB_LOG_WARNING);
 }
 
 int show(const struct options *options, const struct sb_pinscan *result, enum sb_status status)

@@ -1,0 +1,99 @@
+#include "liveness.h"
+
+#include "clock.h"
+#include "proc.h"
+#include "scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+
+static bool is_initial_pidns(int procfs, bool given)
+{
+	char link[40];
+	uint64_t inode;
+
+	return sb_proc_readlink(procfs, given ? "1/ns/pid" : "self/ns/pid", link, sizeof(link)) >
+		       0 &&
+	       sb_proc_parse_ns(link, "pid", &inode) && inode == SB_PROC_INITIAL_PIDNS;
+}
+
+void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool procfs_given,
+		       bool trust_pidns)
+{
+	*liveness = (struct sb_liveness){
+		.procfs = open(procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.scanned_ns = INT64_MAX,
+	};
+	liveness->numbers_prove =
+		trust_pidns || (liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
+				is_initial_pidns(liveness->procfs, procfs_given));
+}
+
+void sb_liveness_note_scan(struct sb_liveness *liveness)
+{
+	struct sb_proc_lister lister = {0};
+	struct sb_proc_id id;
+	int r = liveness->procfs < 0 ? -EBADF : sb_proc_list_start(&lister, liveness->procfs);
+
+	liveness->scanned_ns = sb_clock_wall();
+	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0)
+		r = sb_idmap_put(&liveness->alive_at_scan, (uint64_t)id.number, 1);
+	sb_proc_list_end(&lister);
+	liveness->listed = r == 0;
+	liveness->last_valid = false;
+}
+
+/* Only ESRCH means dead: EPERM is somebody else's process, and alive. */
+static bool is_alive(struct sb_liveness *liveness, pid_t pid)
+{
+	if (liveness->last_valid && liveness->last_pid == pid)
+		return liveness->last_alive;
+	liveness->last_pid = pid;
+	liveness->last_alive = kill(pid, 0) == 0 || errno != ESRCH;
+	liveness->last_valid = true;
+	return liveness->last_alive;
+}
+
+/* The start of a process on the wall clock: ticks since boot, laid against both clocks now. */
+static bool read_start(int procfs, pid_t pid, int64_t *ret_ns)
+{
+	struct sb_proc_stat stat;
+	struct timespec boot;
+	char task[16];
+	long hertz = sysconf(_SC_CLK_TCK);
+
+	snprintf(task, sizeof(task), "%d", (int)pid);
+	if (hertz <= 0 || sb_proc_read_stat(procfs, task, &stat) < 0)
+		return false;
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	*ret_ns = sb_clock_wall() - sb_clock_from_stamp(boot.tv_sec, (uint32_t)boot.tv_nsec) +
+		  (int64_t)(stat.start / (uint64_t)hertz) * (int64_t)SB_NS_PER_S;
+	return true;
+}
+
+void sb_liveness_ask(struct sb_liveness *liveness, pid_t pid, bool want_start,
+		     struct sb_pid_facts *ret)
+{
+	*ret = (struct sb_pid_facts){.scanned_ns = liveness->scanned_ns};
+	if (pid == SB_NAMES_NO_PID)
+		return; /* no process can have that number */
+	if (!liveness->numbers_prove) {
+		ret->alive = true;
+		return;
+	}
+	ret->alive = is_alive(liveness, pid);
+	if (liveness->scanned_ns != INT64_MAX)
+		ret->alive_at_scan = !liveness->listed ||
+				     sb_idmap_get(&liveness->alive_at_scan, (uint64_t)pid, NULL);
+	if (ret->alive && want_start)
+		ret->started_known = read_start(liveness->procfs, pid, &ret->started_ns);
+}
+
+void sb_liveness_free(struct sb_liveness *liveness)
+{
+	if (liveness->procfs >= 0)
+		close(liveness->procfs);
+	sb_idmap_free(&liveness->alive_at_scan);
+}

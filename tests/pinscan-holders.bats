@@ -1,0 +1,546 @@
+# sb-pinscan: who may hold a pin, and how: every kind of holder is found, or the answer is
+# "unproven".
+load common
+load pinscan
+
+setup() {
+	need_root
+	make_entries
+}
+
+teardown() {
+	end_entries
+}
+
+@test "holders: a parent that never waits leaves zombies, which cost a listing, not the verdict" {
+	hold "$HELPERS/pin-zombies" 4 "$USER_UID"
+	hold "${AS_USER[@]}" "$HELPERS/pin-zombies" 4
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" --json --require=complete "$F"
+		assert_status 0
+		[ "$(json .coverage.level)" = complete ]
+		[ "$(json '.coverage.passes > 1')" = true ]
+		scan_as_user "$way" "$F"
+		assert_status 0
+	done
+	assert_free_by kernel "$F"
+}
+
+@test "holders: a thread that left its leader's namespace" {
+	pin_hold --thread "$R/$E" "$T1"
+	assert_pinned_by "$ROOT_WAYS" "$E"
+	assert_free_by "$ROOT_WAYS" "$F"
+	let_go
+	user_pin_hold --thread "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$E"
+		assert_status 7
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+	done
+}
+
+@test "holders: a thread is named as the holder" {
+	pin_hold --thread "$R/$E" "$T1"
+	for way in $ROOT_WAYS; do
+		scan "$way" --json --holders "$E"
+		[ "$(json '.pins[0].holders | length')" = 1 ]
+		[ "$(json '.pins[0].holders[0].pid')" = "$HOLDER" ]
+		[ "$(json '.pins[0].holders[0].tid')" != "$HOLDER" ]
+	done
+}
+
+@test "holders: a thread whose leader has exited, and is a zombie" {
+	pin_hold --thread --leader-exit "$R/$E" "$T1"
+	assert_pinned_by "$ROOT_WAYS" "$E"
+	# All of its threads were read: nothing is in doubt.
+	assert_free_by "$ROOT_WAYS" "$F"
+	let_go
+	user_pin_hold --thread --leader-exit "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$E"
+		assert_status 7
+		scan_as_user "$way" "$F"
+		assert_status 0
+	done
+}
+
+@test "holders: threads of other users need no reading, those of possible holders do" {
+	# What shows that they were not read: a pin that only such a thread has.
+	pin_hold --thread --drop="$OTHER_UID" "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 0
+		scan "$way" --uid="$OTHER_UID" "$E"
+		assert_status 7
+	done
+	let_go
+	pin_hold --thread "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E" # root may hold anything
+		assert_status 7
+	done
+}
+
+@test "holders: tasks of subordinate uids are possible holders" {
+	printf '%s:100000:65536\n' "$USER_UID" >"$BATS_TEST_TMPDIR/subuid"
+	chmod 644 "$BATS_TEST_TMPDIR/subuid"
+	touch /etc/subuid
+	pin_hold --thread --drop=100005 "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 0
+	done
+	mount --bind "$BATS_TEST_TMPDIR/subuid" /etc/subuid
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+		scan "$way" --uid="$OTHER_UID" "$E"
+		assert_status 0
+	done
+	umount /etc/subuid
+}
+
+@test "holders: a file of subordinate uids that cannot be read leaves it unproven" {
+	touch /etc/subuid
+	mount --bind "$D" /etc 2>/dev/null || fail "cannot cover /etc"
+	mkdir "$D/subuid" # opens, and cannot be read
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$F"
+		assert_status 3
+		[[ $stderr == *subuid* ]]
+	done
+	umount /etc
+}
+
+@test "holders: tasks of the overflow uid are possible holders, whatever its number" {
+	pin_hold --thread --drop=65534 "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+	done
+	let_go
+	pin_hold --thread --drop="$OTHER_UID" "$R/$E" "$T1"
+	echo "$OTHER_UID" >"$BATS_TEST_TMPDIR/overflowuid"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 0
+	done
+	mount --bind "$BATS_TEST_TMPDIR/overflowuid" /proc/sys/kernel/overflowuid
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+	done
+	# One that cannot be learnt leaves it unproven.
+	echo many >"$BATS_TEST_TMPDIR/overflowuid"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$F"
+		assert_status 3
+	done
+	umount /proc/sys/kernel/overflowuid
+}
+
+@test "holders: root holds it, and an ordinary user asks" {
+	pin_hold "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$E"
+		assert_status 7
+		scan_as_user "$way" "$F"
+		assert_status 0
+	done
+}
+
+@test "holders: a sandbox in a user namespace" {
+	user_pin_hold "$R/$E" "$T1"
+	assert_pinned_by "$ROOT_WAYS" "$E"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$E"
+		assert_status 7
+		scan_as_user "$way" "$F"
+		assert_status 0
+	done
+}
+
+@test "holders: a sandbox that is not dumpable, in a user namespace" {
+	user_pin_hold --no-dump "$R/$E" "$T1"
+	assert_pinned_by "$ROOT_WAYS" "$E"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$E"
+		assert_status 7
+	done
+}
+
+@test "holders: another user's" {
+	pin_hold --drop="$OTHER_UID" "$R/$E" "$T1"
+	for way in $ROOT_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+	done
+	scan_as_user auto "$E"
+	assert_status 7
+}
+
+@test "holders: chrooted into a plain directory, its table is empty" {
+	pin_hold --chroot="$EMPTY" "$R/$E" "$T1"
+	[ -z "$(cat "/proc/$HOLDER/mountinfo")" ]
+	assert_pinned_by "auto kernel namespaces no-ids" "$E" ||
+		assert_pinned_by "auto kernel namespaces" "$E"
+	for way in by-text mountinfo; do
+		scan "$way" "$E"
+		assert_status 3
+		scan "$way" "$F"
+		assert_status 3
+		scan "$way" --json "$E"
+		[ "$(json .coverage.level)" = unproven ]
+		[ "$(json ".coverage.gaps[0].pid")" = "$HOLDER" ]
+	done
+}
+
+@test "holders: chrooted into a mount, its table is short, not empty" {
+	mount -t tmpfs -o mode=755 own "$OWN"
+	mkdir "$OWN/within"
+	mount --bind "$EMPTY" "$OWN/within"
+	pin_hold --chroot="$OWN" "$R/$E" "$T1"
+	[ "$(wc -l <"/proc/$HOLDER/mountinfo")" -eq 2 ]
+	assert_pinned_by "auto kernel namespaces" "$E"
+	for way in by-text mountinfo; do
+		scan "$way" "$E"
+		assert_status 3
+		scan "$way" "$F"
+		assert_status 3
+	done
+	# The same by a user: its own namespace is read whole all the same.
+	let_go
+	user_pin_hold --chroot="$OWN" "$R/$E" "$T1"
+	scan_as_user namespaces "$E"
+	assert_status 7
+	for way in by-text mountinfo; do
+		scan_as_user "$way" "$E"
+		assert_status 3
+	done
+	umount -R "$OWN"
+}
+
+@test "holders: chrooted, but another task shows the whole namespace" {
+	pin_hold "$R/$E" "$T1"
+	whole=$HOLDER
+	hold nsenter --target "$whole" --mount "$HELPERS/pin-hold" --same-ns --chroot="$EMPTY"
+	assert_pinned_by "$ROOT_WAYS" "$E"
+	assert_free_by "$ROOT_WAYS" "$F"
+}
+
+@test "holders: a chrooted task in the namespace that all share makes nothing unproven" {
+	pin_hold --same-ns --chroot="$EMPTY"
+	pin_hold --same-ns --chroot="$EMPTY" --drop="$USER_UID"
+	for way in $ROOT_WAYS; do
+		scan "$way" --require=complete "$F"
+		assert_status 0
+	done
+}
+
+@test "holders: a browser's renderer: not dumpable, chrooted into nothing" {
+	pin_hold --same-ns --chroot="$EMPTY" --drop="$USER_UID" --no-dump
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --json "$F"
+		assert_status 0
+		[ "$(json .coverage.covered)" = true ]
+		[ "$(json .coverage.complete)" = false ]
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER) | .comm")" = pin-hold ]
+		scan_as_user "$way" --require=complete "$F"
+		assert_status 3
+	done
+	# Root sees whose namespace that is.
+	for way in $WALK_WAYS; do
+		scan "$way" --require=complete "$F"
+		assert_status 0
+	done
+}
+
+@test "holders: a partial table that shares its mounts with a whole one belongs to that" {
+	mount -t tmpfs -o mode=755 own "$OWN"
+	pin_hold --same-ns --chroot="$OWN" --drop="$USER_UID" --no-dump
+	[ "$(cat "/proc/$HOLDER/mountinfo")" != "" ]
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --json --require=complete "$F"
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER)")" = "" ]
+	done
+	let_go
+	umount "$OWN"
+}
+
+@test "holders: a namespace that no process is in, kept by a file" {
+	mount -t tmpfs own "$OWN"
+	mount --make-private "$OWN"
+	touch "$OWN/ns"
+	# On one CPU: a namespace can be kept in another only if its id is higher, and each CPU
+	# hands out its own.
+	taskset -c 0 unshare --mount="$OWN/ns" mount --bind "$R/$E" "$T1"
+	scan kernel "$E"
+	assert_status 7
+	scan auto "$E"
+	assert_status 7
+	for way in $WALK_WAYS; do
+		# With the privilege to, the file is opened; or else the target uid 0 is not covered.
+		scan "$way" "$E"
+		assert_status 7 3
+		scan "$way" --require=complete --uid="$USER_UID" "$E"
+		assert_status 7 3
+	done
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --require=complete --json "$F"
+		assert_status 3
+		[ "$(json .coverage.complete)" = false ]
+	done
+	# An ordinary user's sandbox is not in there: root made it.
+	scan_as_user auto "$F"
+	assert_status 0
+	# The one of an ordinary user that stands in its own user namespace is.
+	umount "$OWN/ns"
+	umount "$OWN"
+}
+
+@test "holders: a user's own namespace that no process is in" {
+	# shellcheck disable=SC2016
+	hold "${AS_USER[@]}" taskset -c 0 unshare --user --map-root-user --mount \
+		--propagation private sh -c '
+		mount -t tmpfs own "$3" && touch "$3/ns" && unshare --mount="$3/ns" \
+			mount --bind "$1" "$2" && echo ready && exec sleep infinity' \
+		sh "$R/$E" "$T1" "$OWN"
+	scan kernel "$E"
+	assert_status 7
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7 3
+		scan_as_user "$way" "$E"
+		assert_status 7 3
+	done
+}
+
+@test "holders: a namespace that only a descriptor keeps is seen by the kernel's list" {
+	pin_hold --by-fd "$R/$E" "$T1"
+	scan kernel "$E"
+	assert_status 7
+	scan auto "$E"
+	assert_status 7
+}
+
+@test "holders: something is mounted over the holder's directory in /proc" {
+	pin_hold "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c
+			'mount --bind "$0" "/proc/$1" && shift && exec "$@"' "$EMPTY" "$HOLDER")
+		scan "$way" "$E"
+		assert_status 3
+		# Over any other process's, or below it, no less.
+		scan_as[-1]=$$
+		scan "$way" "$F"
+		assert_status 3
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c
+			'mount --bind "$0" "/proc/$1/task" && shift && exec "$@"' "$EMPTY" "$HOLDER")
+		scan "$way" "$F"
+		assert_status 3
+		# The holder's procfs files, by another's, whose table is whole and shows nothing.
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c
+			'mount --bind /proc/self/mountinfo "/proc/$0/mountinfo" && exec "$@"' "$HOLDER")
+		scan "$way" "$E"
+		assert_status 7 3
+		# A procfs, but of other processes.
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c
+			'mount --bind /proc/$$ "/proc/$0" && exec "$@"' "$HOLDER")
+		scan "$way" "$E"
+		assert_status 3
+	done
+	scan kernel "$E"
+	assert_status 3 7
+	scan_as=()
+	scan kernel "$E"
+	assert_status 7
+}
+
+@test "holders: a whole procfs of another kind mounted over /proc" {
+	pin_hold "$R/$E" "$T1"
+	# An empty tmpfs, and one that looks like a host with nothing on it.
+	for way in $WALK_WAYS; do
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c
+			'mount -t tmpfs none /proc && exec "$@"' sh)
+		scan "$way" "$E"
+		assert_status 3 1
+	done
+}
+
+@test "holders: hidepid and subset=pid: what can be read pins, the rest is unproven" {
+	for options in hidepid=1 hidepid=2 hidepid=4 subset=pid; do
+		echo "# $options"
+		for drop in 0 "$OTHER_UID"; do
+			pin_hold --drop="$drop" "$R/$E" "$T1"
+			for way in $WALK_WAYS; do
+				scan_as=(with_proc "$options" "${AS_USER[@]}")
+				scan "$way" "$E"
+				assert_status 3 7
+				[ "$options" = subset=pid ] || assert_status 3
+				scan "$way" "$F"
+				assert_status 3
+			done
+			let_go
+		done
+		user_pin_hold "$R/$E" "$T1"
+		for way in $WALK_WAYS; do
+			scan "$way" "$E"
+			assert_status 7
+			scan "$way" "$F"
+			assert_status 3
+		done
+		let_go
+		user_pin_hold --no-dump "$R/$E" "$T1"
+		for way in $WALK_WAYS; do
+			scan "$way" "$E"
+			assert_status 3 7
+		done
+		let_go
+	done
+}
+
+@test "holders: hidepid is named as the cause" {
+	scan_as=(with_proc hidepid=2 "${AS_USER[@]}")
+	scan auto "$F"
+	assert_status 3
+	[[ $stderr == *hidepid* ]]
+}
+
+@test "holders: in another pid namespace nothing is proven, unless it is trusted" {
+	pin_hold "$R/$E" "$T1"
+	for way in auto $WALK_WAYS; do
+		scan_as=(unshare --mount --pid --fork --mount-proc)
+		scan "$way" "$E"
+		assert_status 3 7 # 7: a kernel that lists namespaces even there
+		scan "$way" "$F"
+		assert_status 3
+		[[ $stderr == *--trust-pidns* ]]
+		scan "$way" --trust-pidns "$F"
+		assert_status 0
+		# A holder inside is seen.
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --pid --fork --mount-proc sh -c '
+			unshare --mount sh -c "mount --bind $0 $1; echo >\"$2\"; sleep infinity" &
+			until [ -s "$2" ]; do sleep 0.01; done; shift 2; "$@"; exit $?'
+			"$R/$F" "$T1" "$BATS_TEST_TMPDIR/inside.$way")
+		scan "$way" --trust-pidns "$F"
+		assert_status 7
+	done
+}
+
+@test "holders: /proc of another pid namespace than ours proves nothing" {
+	# Ours is a child, /proc that of the parent: a number there is not ours.
+	scan_as=(unshare --pid --fork)
+	for way in $WALK_WAYS; do
+		scan "$way" "$F"
+		assert_status 3
+		scan "$way" --trust-pidns "$F"
+		assert_status 3
+	done
+	# We are in the initial one, and /proc shows a container's.
+	hold unshare --mount --pid --fork --kill-child --mount-proc sh -c 'echo ready; exec sleep infinity'
+	inside=$(pgrep -P "$HOLDER")
+	pin_hold "$R/$E" "$T1"
+	scan_as=(nsenter --target "$inside" --mount)
+	for way in $WALK_WAYS; do
+		scan "$way" "$E"
+		assert_status 3
+	done
+}
+
+@test "holders: --procfs=DIR asks that directory's pid 1" {
+	mkdir "$D/proc"
+	# Of the initial pid namespace: proven only if its pid 1 says so.
+	mount -t proc proc "$D/proc"
+	pin_hold "$R/$E" "$T1"
+	scan auto --procfs="$D/proc" "$E"
+	assert_status 7
+	wanted=3
+	[ "$(readlink "$D/proc/1/ns/pid" 2>/dev/null)" != 'pid:[4026531836]' ] || wanted=0
+	scan auto --procfs="$D/proc" "$F"
+	assert_status "$wanted"
+	scan auto --procfs="$D/proc" --trust-pidns "$F"
+	assert_status 0
+	umount "$D/proc"
+	# Of a container's.
+	hold unshare --pid --fork --kill-child sh -c 'echo ready; exec sleep infinity'
+	inside=$(pgrep -P "$HOLDER")
+	nsenter --target "$inside" --pid mount -t proc proc "$D/proc"
+	[ "$(readlink "$D/proc/1/ns/pid")" != 'pid:[4026531836]' ]
+	scan auto --procfs="$D/proc" "$E"
+	assert_status 3
+	scan auto --procfs="$D/proc" --trust-pidns "$E"
+	assert_status 0
+	umount "$D/proc"
+}
+
+# A test tree: one process in namespace 4026532999 with this mountinfo.
+make_tree() {
+	TREE=$D/tree
+	mkdir -p "$TREE/1/ns" "$TREE/sys/kernel" "$TREE/1/task/1/ns"
+	echo 65534 >"$TREE/sys/kernel/overflowuid"
+	for dir in "$TREE/1" "$TREE/1/task/1"; do
+		printf '%s\n' "$@" >"$dir/mountinfo"
+		ln -s 'mnt:[4026532999]' "$dir/ns/mnt"
+		ln -s 'pid:[4026531836]' "$dir/ns/pid"
+		ln -s / "$dir/root"
+		echo init >"$dir/comm"
+		printf 'Name:\tinit\nState:\tS (sleeping)\nUid:\t0\t0\t0\t0\n' >"$dir/status"
+		echo '1 (init) S 0' >"$dir/stat"
+	done
+}
+
+@test "holders: --procfs of a test tree: pins count, nothing is proven" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw" \
+		"21 20 0:21 /$E /mnt/x rw shared:1 - tmpfs tmpfs rw"
+	for way in auto namespaces mountinfo; do
+		scan "$way" --procfs="$TREE" "$E"
+		assert_status 7
+		scan "$way" --procfs="$TREE" "$F"
+		assert_status 3
+		scan "$way" --procfs="$TREE" --trust-pidns "$F"
+		assert_status 3
+		scan "$way" --procfs="$TREE" --json --prefix="$E"
+		assert_status 3
+		[ "$(json '.pins[0].name')" = "$E" ]
+		[ "$(json '.pins[0].namespaces | join(" ")')" = 4026532999 ]
+		[ "$(json '.coverage.level')" = unproven ]
+	done
+}
+
+@test "holders: a test tree's escapes, deleted sources and odd lines" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw" \
+		"21 20 0:21 /$E\\040a/below //x rw - tmpfs tmpfs rw" \
+		"22 20 0:21 /$E\\134b//deleted /x rw - tmpfs tmpfs rw" \
+		"23 20 0:21 /$E\\0112//deleted//deleted /x rw - tmpfs tmpfs rw"
+	scan mountinfo --procfs="$TREE" --json --prefix="$E"
+	[ "$(json '[.pins[].name] | join("|")')" = "$E\\x092|$E a|$E\\x5cb" ]
+	[ "$(json '[.pins[].deleted] | join("|")')" = "true|false|true" ]
+	scan mountinfo --procfs="$TREE" "$E a"
+	assert_status 7
+	scan mountinfo --procfs="$TREE" "$E\\b"
+	assert_status 7
+	scan mountinfo --procfs="$TREE" "$E"$'\t2'
+	assert_status 7
+	scan mountinfo --procfs="$TREE" "$E\\040a"
+	assert_status 3
+}
+
+@test "holders: a line that cannot be parsed is a gap, and hides no other pin" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw" "nonsense"
+	mkdir -p "$TREE/2/ns"
+	cp -a "$TREE/1/." "$TREE/2/"
+	printf '%s\n' "20 1 0:20 / / rw - tmpfs tmpfs rw" \
+		"21 20 0:21 /$E /x rw - tmpfs tmpfs rw" >"$TREE/2/mountinfo"
+	ln -sfn 'mnt:[4026533000]' "$TREE/2/ns/mnt"
+	scan mountinfo --procfs="$TREE" "$E"
+	assert_status 7
+	scan mountinfo --procfs="$TREE" --json
+	[[ $(json '.coverage.gaps[].reason') == *"cannot be parsed"* ]]
+}
