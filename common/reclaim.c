@@ -96,6 +96,17 @@ static bool same_place(const struct place *a, const struct place *b)
 	return a->dev == b->dev && a->inode == b->inode && a->mount_id == b->mount_id;
 }
 
+/* A signal asks for an end between two entries; on FUSE and NFS it can interrupt one. */
+static int remove_name(int dir, const char *name, bool directory)
+{
+	int r;
+
+	do
+		r = unlinkat(dir, name, directory ? AT_REMOVEDIR : 0);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
 /* The outcome that an error of removing or opening stands for. */
 static void conclude(struct sb_reclaimed *result, int error)
 {
@@ -197,7 +208,7 @@ static int remove_one(struct descent *descent, const struct dirent64 *entry)
 	/* What getdents64(2) said of the type may be old, or nothing: the other call is tried too.
 	 */
 	for (int i = 0; i < 2; i++) {
-		if (unlinkat(descent->fd, entry->d_name, directory ? AT_REMOVEDIR : 0) == 0) {
+		if (remove_name(descent->fd, entry->d_name, directory) == 0) {
 			descent->result->below++;
 			return 0;
 		}
@@ -282,7 +293,7 @@ static int remove_tree(struct descent *descent, const struct sb_facts *judged)
 		r = empty_tree(descent);
 		if (r < 0)
 			return r;
-		if (unlinkat(descent->top, descent->name, AT_REMOVEDIR) == 0)
+		if (remove_name(descent->top, descent->name, true) == 0)
 			return 0;
 		if (errno != ENOTEMPTY && errno != EEXIST)
 			return -errno;
@@ -290,6 +301,20 @@ static int remove_tree(struct descent *descent, const struct sb_facts *judged)
 			return -errno;
 	}
 	return -ENOTEMPTY;
+}
+
+/* What went from it has made it young: whoever goes on with it shall not have to wait. */
+static void restore_age(int dir, const char *name, const struct sb_facts *judged)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+					  {.tv_sec = judged->mtime_ns / 1000000000,
+					   .tv_nsec = judged->mtime_ns % 1000000000}};
+	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
+	struct place place;
+
+	if (fd >= 0 && learn_place(fd, &place) == 0 && place.inode == judged->inode &&
+	    place.dev == judged->dev)
+		futimens(fd, times);
 }
 
 static void reclaim_tree(int dir, const char *name, const struct sb_facts *judged,
@@ -303,6 +328,8 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	if (descent.buffer)
 		r = remove_tree(&descent, judged);
 	ret->unfinished = r == -EINTR;
+	if (r < 0)
+		restore_age(dir, name, judged);
 	conclude(ret, r);
 	if (descent.fd >= 0)
 		close(descent.fd);
@@ -310,18 +337,18 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	free(descent.above);
 }
 
-void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, bool whole_tree,
+void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret)
 {
 	bool directory = S_ISDIR(judged->mode);
 
 	*ret = (struct sb_reclaimed){0};
-	if (unlinkat(dir, name, directory ? AT_REMOVEDIR : 0) == 0) {
+	if (remove_name(dir, name, directory) == 0) {
 		conclude(ret, 0);
 		return;
 	}
 	if (directory && (errno == ENOTEMPTY || errno == EEXIST)) {
-		if (whole_tree)
+		if (patience)
 			reclaim_tree(dir, name, judged, patience, ret);
 		else
 			ret->verdict = SB_VERDICT_POPULATED;

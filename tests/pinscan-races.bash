@@ -5,9 +5,9 @@
 # never_free N WAY NAME: N scans, of which none may say that the pinned NAME is free. Tells how many
 # said "pinned" in $seen.
 never_free() {
-	local i status=0
+	local round status=0
 	seen=0
-	for ((i = 0; i < $1; i++)); do
+	for ((round = 0; round < $1; round++)); do
 		status=0
 		case $2 in
 		user-*) "${AS_USER[@]}" sb-pinscan --evidence="${2#user-}" "$3" ;;
@@ -16,7 +16,7 @@ never_free() {
 		case $status in
 		7) seen=$((seen + 1)) ;;
 		3) ;;
-		*) fail "scan $i by $2 ended with $status" ;;
+		*) fail "scan $round by $2 ended with $status" ;;
 		esac
 	done
 	echo "# $2: $seen of $1 pinned, the others unproven"
@@ -69,10 +69,10 @@ hoppers() {
 
 # Case 51: spawn loops of the target uid do not keep an ordinary user from being covered.
 spawn_loops() {
-	local i
+	local round
 	hold "$HELPERS/pin-tasks" "$2" 6 5 "$R" "$T1" "$E." "$USER_UID"
 	hold "${AS_USER[@]}" "$HELPERS/pin-storm" spawn 4 600
-	for ((i = 0; i < $1; i++)); do
+	for ((round = 0; round < $1; round++)); do
 		run --separate-stderr "${AS_USER[@]}" sb-pinscan --json "$F"
 		assert_success
 		[ "$(json .coverage.covered)" = true ]
