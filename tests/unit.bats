@@ -50,6 +50,30 @@ unit() {
 	unit metrics
 }
 
+@test "unit: fence" {
+	unit fence
+}
+
+@test "unit: pile" {
+	unit pile
+}
+
+@test "unit: idmap" {
+	unit idmap
+}
+
+@test "unit: marker" {
+	unit marker
+}
+
+@test "unit: liveness" {
+	unit liveness
+}
+
+@test "unit: reclaim" {
+	unit reclaim
+}
+
 @test "unit: every program of tests/unit is run here" {
 	for source in "$SB_TOP"/tests/unit/test_*.c; do
 		name=${source##*/test_}
