@@ -231,33 +231,41 @@ int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret
 	return 0;
 }
 
-/* The line of status that starts with key, behind it; NULL when there is none. */
-static const char *status_line(const char *text, size_t length, const char *key)
+#define STATUS_LINE_MAX 128 /* bytes: the lines asked for hold a few numbers */
+
+/* Copies what stands behind key on the line of status that starts with it. False: no such line. */
+static bool status_line(const char *text, size_t length, const char *key,
+			char line[STATUS_LINE_MAX])
 {
 	size_t skip = strlen(key);
 
 	/* Names are escaped there, so that a line is a line. */
 	while (length) {
 		const char *end = memchr(text, '\n', length);
+		size_t size = end ? (size_t)(end - text) : 0;
 
 		if (!end)
-			return NULL; /* cut off: half a number is no number */
-		if ((size_t)(end - text) > skip && memcmp(text, key, skip) == 0)
-			return text + skip;
-		length -= (size_t)(end + 1 - text);
+			return false; /* cut off: half a number is no number */
+		if (size > skip && size - skip < STATUS_LINE_MAX && memcmp(text, key, skip) == 0) {
+			memcpy(line, text + skip, size - skip);
+			line[size - skip] = '\0';
+			return true;
+		}
+		length -= size + 1;
 		text = end + 1;
 	}
-	return NULL;
+	return false;
 }
 
 int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret)
 {
-	const char *uids = status_line(text, length, "Uid:");
-	const char *tracer = status_line(text, length, "TracerPid:");
+	char uids[STATUS_LINE_MAX], tracer[STATUS_LINE_MAX];
 	unsigned int real, effective, saved;
 	int pid;
 
-	if (!uids || sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 || !tracer ||
+	if (!status_line(text, length, "Uid:", uids) ||
+	    !status_line(text, length, "TracerPid:", tracer) ||
+	    sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 ||
 	    sscanf(tracer, "%d", &pid) != 1)
 		return -EINVAL;
 	*ret = (struct sb_proc_status){real, effective, saved, pid};

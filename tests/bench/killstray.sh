@@ -34,7 +34,8 @@ median() {
 measure() { # LATE_MS COMMAND...
 	as_user ./killstray strays 200 "$scratch/pids" "$1"
 	sleep 0.05 # the strays have to be at rest
-	as_user ./killstray time "${@:2}" 2>&1 >"$scratch/said"
+	as_user ./killstray time "${@:2}" 2>"$scratch/took" >"$scratch/said"
+	cat "$scratch/took"
 	grep -qx "stray processes killed: 200" "$scratch/said" || {
 		echo "not all were ended: $(cat "$scratch/said")" >&2
 		exit 1
