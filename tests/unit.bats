@@ -50,6 +50,10 @@ unit() {
 	unit metrics
 }
 
+@test "unit: nsmount" {
+	unit nsmount
+}
+
 @test "unit: every program of tests/unit is run here" {
 	for source in "$SB_TOP"/tests/unit/test_*.c; do
 		name=${source##*/test_}
