@@ -21,6 +21,7 @@ static const struct {
 } kinds[] = {
 	{"tmpfs", SB_FS_TMPFS},
 	{"ramfs", SB_FS_TMPFS},
+	{"devtmpfs", SB_FS_TMPFS}, /* by its magic number too */
 	{"overlay", SB_FS_OVERLAY},
 	{"nsfs", SB_FS_NSFS},
 };
