@@ -224,6 +224,19 @@ static const char *status_line(const char *text, size_t length, const char *key)
 	return NULL;
 }
 
+/* How many numbers a line of status has. */
+static unsigned int count_numbers(const char *line)
+{
+	unsigned int count = 0;
+
+	while (line && *line != '\n' && *line != '\0') {
+		line += strspn(line, " \t");
+		count += *line >= '0' && *line <= '9';
+		line += strcspn(line, " \t\n");
+	}
+	return count;
+}
+
 int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret)
 {
 	const char *uids = status_line(text, length, "Uid:");
@@ -234,7 +247,13 @@ int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status 
 	if (!uids || sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 || !tracer ||
 	    sscanf(tracer, "%d", &pid) != 1)
 		return -EINVAL;
-	*ret = (struct sb_proc_status){real, effective, saved, pid};
+	*ret = (struct sb_proc_status){
+		.real_uid = real,
+		.effective_uid = effective,
+		.saved_uid = saved,
+		.tracer = pid,
+		.levels = count_numbers(status_line(text, length, "NSpid:")),
+	};
 	return 0;
 }
 

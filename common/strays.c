@@ -1,6 +1,7 @@
 #include "strays.h"
 
 #include "cgroup.h"
+#include "hidepid.h"
 #include "interrupt.h"
 #include "procfacts.h"
 #include "scope.h"
@@ -488,6 +489,7 @@ int sb_strays_run(const struct sb_strays_options *options, struct sb_strays **re
 	if (!strays)
 		return -ENOMEM;
 	strays->options = options;
+	strays->hidden = sb_hidepid_hides_from_us(options->procfs);
 	strays->view = (struct sb_process_view){
 		.procfs = options->procfs,
 		.pidfd = sb_pidfd_probe(),

@@ -46,6 +46,14 @@ unit() {
 	unit metrics
 }
 
+@test "unit: proc_stat" {
+	unit proc_stat
+}
+
+@test "unit: hidepid" {
+	unit hidepid
+}
+
 @test "unit: every program of tests/unit is run here" {
 	for source in "$SB_TOP"/tests/unit/test_*.c; do
 		name=${source##*/test_}

@@ -202,10 +202,9 @@ static void say_doubts(const struct options *options, const struct sb_strays *st
 			      options->cgroup ? options->cgroup : options->cli.procfs,
 			      strays->error);
 	if (strays->hidden)
-		sb_log_about(
-			SB_LOG_WARNING, options->cli.procfs,
-			"pid 1 is not listed, so it is mounted with hidepid: there may be more "
-			"processes than can be seen; run as root");
+		sb_log_about(SB_LOG_WARNING, options->cli.procfs,
+			     "it is mounted with hidepid: there may be more processes than can be "
+			     "seen; run as root");
 	if (strays->outside)
 		sb_log_about(
 			SB_LOG_WARNING, options->cgroup,
