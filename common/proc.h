@@ -87,8 +87,8 @@ struct sb_proc_status {
 	uid_t real_uid, effective_uid, saved_uid;
 	pid_t tracer; /* 0: nobody */
 	/*
-	 * The pid namespaces in which it has a number, from that of this procfs inwards; 0: not told
-	 * (before 4.1).
+	 * The pid namespaces in which it has a number, from that of this procfs inwards; 0: not
+	 * told (before 4.1).
 	 */
 	unsigned int levels;
 };
