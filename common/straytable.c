@@ -181,6 +181,13 @@ int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, boo
 	return 0;
 }
 
+void sb_straytable_disown(struct sb_straytable *table, struct sb_stray *stray)
+{
+	note_end(table, stray);
+	stray->inode = 0;
+	stray->process.stat.start = UINT64_MAX; /* nobody started then: it is not known again */
+}
+
 bool sb_straytable_signal(struct sb_straytable *table, struct sb_stray *stray, int signal)
 {
 	int r = sb_process_signal(table->view, &stray->process, signal);

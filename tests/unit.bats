@@ -30,10 +30,6 @@ unit() {
 	unit status
 }
 
-@test "unit: proc_stat" {
-	unit proc_stat
-}
-
 @test "unit: age" {
 	unit age
 }
@@ -48,6 +44,14 @@ unit() {
 
 @test "unit: metrics" {
 	unit metrics
+}
+
+@test "unit: proc_stat" {
+	unit proc_stat
+}
+
+@test "unit: hidepid" {
+	unit hidepid
 }
 
 @test "unit: every program of tests/unit is run here" {
