@@ -303,6 +303,20 @@ static int remove_tree(struct descent *descent, const struct sb_facts *judged)
 	return -ENOTEMPTY;
 }
 
+/* What went from it has made it young: whoever goes on with it shall not have to wait. */
+static void restore_age(int dir, const char *name, const struct sb_facts *judged)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+					  {.tv_sec = judged->mtime_ns / 1000000000,
+					   .tv_nsec = judged->mtime_ns % 1000000000}};
+	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
+	struct place place;
+
+	if (fd >= 0 && learn_place(fd, &place) == 0 && place.inode == judged->inode &&
+	    place.dev == judged->dev)
+		futimens(fd, times);
+}
+
 static void reclaim_tree(int dir, const char *name, const struct sb_facts *judged,
 			 const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret)
 {
@@ -314,6 +328,8 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	if (descent.buffer)
 		r = remove_tree(&descent, judged);
 	ret->unfinished = r == -EINTR;
+	if (r < 0)
+		restore_age(dir, name, judged);
 	conclude(ret, r);
 	if (descent.fd >= 0)
 		close(descent.fd);
@@ -321,7 +337,7 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	free(descent.above);
 }
 
-void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, bool whole_tree,
+void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret)
 {
 	bool directory = S_ISDIR(judged->mode);
@@ -332,7 +348,7 @@ void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, 
 		return;
 	}
 	if (directory && (errno == ENOTEMPTY || errno == EEXIST)) {
-		if (whole_tree)
+		if (patience)
 			reclaim_tree(dir, name, judged, patience, ret);
 		else
 			ret->verdict = SB_VERDICT_POPULATED;

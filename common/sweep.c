@@ -42,14 +42,37 @@ struct entry {
 	struct sb_facts facts;
 };
 
+/*
+ * A slash at the end would have a link followed; without it the kernel says "not a directory" of a
+ * link, so it is asked what it is.
+ */
+static int open_root(const char *path)
+{
+	sb_auto_free char *plain = strdup(path);
+	struct stat st;
+	int fd;
+
+	if (!plain)
+		return -ENOMEM;
+	for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/'; length--)
+		plain[length - 1] = '\0';
+	fd = open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOTDIR && lstat(plain, &st) == 0 && S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return -errno;
+}
+
 void sb_root_open(struct sb_root *root)
 {
 	struct stat st;
 
-	root->fd = open(root->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	root->fd = open_root(root->path);
 	if (root->fd < 0) {
-		root->present = errno != ENOENT;
-		root->error = root->present || root->required ? errno : 0;
+		root->present = root->fd != -ENOENT;
+		root->error = root->present || root->required ? -root->fd : 0;
+		root->fd = -1;
 		return;
 	}
 	root->present = true;
@@ -244,23 +267,48 @@ static bool tree_ended(uint64_t below, void *closure)
 	return pass->progress + below > 0 && sb_budget_spent(&pass->sweep->budget);
 }
 
-static void remove_entry(struct pass *pass, struct entry *entry)
+/*
+ * A directory that turns out to be populated: rmdir(2) has not minded for us whether it is still
+ * what was judged, so it is judged once more. All of it takes time, during which what was looked at
+ * ahead grows old.
+ */
+static enum sb_verdict remove_tree(struct pass *pass, struct entry *entry,
+				   struct sb_reclaimed *reclaimed)
 {
 	const struct sb_reclaim_patience patience = {.ended = tree_ended, .closure = pass};
-	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
+	enum sb_verdict verdict;
 
-	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !pass->sweep->rules.whole_trees)
-		reclaimed.verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
-	if (!pass->sweep->dry_run)
-		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts,
-				 pass->sweep->rules.whole_trees, &patience, &reclaimed);
-	entry->error = reclaimed.error;
-	pass->progress += reclaimed.below;
-	pass->sweep->removed += reclaimed.below;
+	look_again(pass, entry);
+	verdict = judge(pass, entry);
+	if (verdict != SB_VERDICT_REMOVE)
+		return verdict;
+	pass->stale = BATCHES_AHEAD;
+	sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, &patience, reclaimed);
+	pass->progress += reclaimed->below;
+	pass->sweep->removed += reclaimed->below;
+	return reclaimed->verdict;
+}
+
+static void remove_entry(struct pass *pass, struct entry *entry)
+{
+	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
+	bool whole_trees = pass->sweep->rules.whole_trees;
+	enum sb_verdict verdict = SB_VERDICT_REMOVE;
+
+	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !whole_trees)
+		verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
+	if (!pass->sweep->dry_run) {
+		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, NULL, &reclaimed);
+		verdict = reclaimed.verdict;
+	}
+	if (verdict == SB_VERDICT_POPULATED && whole_trees)
+		verdict = remove_tree(pass, entry, &reclaimed);
+	if (reclaimed.error < 0)
+		entry->error = reclaimed.error;
 	if (reclaimed.unfinished)
 		pass->over = true; /* still there, and counted by the pass that finishes it */
 	else
-		count(pass, entry, reclaimed.verdict);
+		count(pass, entry, verdict);
 }
 
 static bool is_pile_needed(const struct sb_rules *rules)
@@ -403,6 +451,10 @@ void sb_sweep_root(struct sb_sweep *sweep, struct sb_root *root)
 {
 	struct pass pass = {.sweep = sweep, .root = root, .now_ns = sb_clock_wall()};
 	int r = sb_creds_prepare(root->uid, &pass.creds);
+
+	/* What came after the scan was not seen by it: with the scan's clock that is young. */
+	if (sweep->scanned && sweep->liveness.scanned_ns < pass.now_ns)
+		pass.now_ns = sweep->liveness.scanned_ns;
 
 	count_inodes(root, &root->inodes_before);
 	if (r == 0)
