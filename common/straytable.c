@@ -81,7 +81,8 @@ static int add(struct sb_straytable *table, const struct sb_process *process, ui
 
 	if (table->count == table->capacity) {
 		size_t capacity = table->capacity ? table->capacity * 2 : 64;
-		struct sb_stray **grown = reallocarray(table->item, capacity, sizeof(struct sb_stray *));
+		struct sb_stray **grown =
+			reallocarray(table->item, capacity, sizeof(struct sb_stray *));
 
 		if (!grown)
 			return -ENOMEM;
@@ -178,6 +179,13 @@ int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, boo
 	else if (table->held > table->hold_max)
 		let_go(table, stray);
 	return 0;
+}
+
+void sb_straytable_disown(struct sb_straytable *table, struct sb_stray *stray)
+{
+	note_end(table, stray);
+	stray->inode = 0;
+	stray->process.stat.start = UINT64_MAX; /* nobody started then: it is not known again */
 }
 
 bool sb_straytable_signal(struct sb_straytable *table, struct sb_stray *stray, int signal)
