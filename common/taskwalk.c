@@ -456,23 +456,24 @@ static int read_listed(struct walk *walk, struct sb_proc_lister *lister, bool on
 static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister, bool numbers_known)
 {
 	struct sb_budget budget = sb_budget_start(PASSES_SPAN);
-	bool new = true;
+	bool new = walk->any_departed;
 	int r = 0;
 
-	while (r == 0 && (new || walk->any_departed)) {
+	do {
 		if (sb_budget_spent(&budget)) {
 			walk->holder_departed = walk->any_departed = true;
 			return 0;
 		}
+		/* Asked once in any case; more often only for a reason, which makes it a pass. */
+		walk->proof->coverage.passes += new;
 		new = walk->holder_departed = walk->any_departed = false;
 		r = read_groups_again(walk);
 		if (r == 0)
 			r = sb_proc_list_resume(lister);
 		if (r == 0)
 			r = read_listed(walk, lister, numbers_known, &new);
-		if (new || walk->any_departed)
-			walk->proof->coverage.passes++;
-	}
+		new = new || walk->any_departed;
+	} while (r == 0 && new);
 	return r;
 }
 

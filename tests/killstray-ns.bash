@@ -33,6 +33,10 @@ gone() {
 	! lives "$1"
 }
 
+absent() {
+	[ ! -e "/proc/$1" ]
+}
+
 state_is() { # PID STATE
 	[ "$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status")" = "$2" ]
 }

@@ -6,48 +6,56 @@ unit() {
 	assert_success
 }
 
-@test "unit: text" {
-	unit text
-}
-
-@test "unit: names" {
-	unit names
+@test "unit: age" {
+	unit age
 }
 
 @test "unit: clock" {
 	unit clock
 }
 
-@test "unit: user" {
-	unit user
-}
-
 @test "unit: evidence" {
 	unit evidence
 }
 
-@test "unit: status" {
-	unit status
+@test "unit: hidepid" {
+	unit hidepid
 }
 
-@test "unit: proc_stat" {
-	unit proc_stat
+@test "unit: metrics" {
+	unit metrics
 }
 
-@test "unit: age" {
-	unit age
+@test "unit: names" {
+	unit names
+}
+
+@test "unit: nsmount" {
+	unit nsmount
 }
 
 @test "unit: picture" {
 	unit picture
 }
 
+@test "unit: proc_stat" {
+	unit proc_stat
+}
+
 @test "unit: progress" {
 	unit progress
 }
 
-@test "unit: metrics" {
-	unit metrics
+@test "unit: status" {
+	unit status
+}
+
+@test "unit: text" {
+	unit text
+}
+
+@test "unit: user" {
+	unit user
 }
 
 @test "unit: fence" {

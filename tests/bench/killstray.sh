@@ -23,7 +23,7 @@ fi
 
 cd "$scratch"
 as_user() {
-	setpriv --reuid 61000 --regid 61000 --clear-groups "$@"
+	setpriv --reuid 61402 --regid 61402 --clear-groups "$@"
 }
 
 median() {
@@ -40,7 +40,7 @@ measure() { # LATE_MS COMMAND...
 		echo "not all were ended: $(cat "$scratch/said")" >&2
 		exit 1
 	}
-	while pgrep -u 61000 >/dev/null; do sleep 0.01; done
+	while pgrep -u 61402 >/dev/null; do sleep 0.01; done
 	rm -f "$scratch/pids"
 }
 

@@ -119,7 +119,8 @@ static void *map_more(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+			return NULL;
 		usleep(10000);
 	}
 	return NULL;
