@@ -82,6 +82,10 @@ unit() {
 	unit reclaim
 }
 
+@test "unit: sweep" {
+	unit sweep
+}
+
 @test "unit: every program of tests/unit is run here" {
 	for source in "$SB_TOP"/tests/unit/test_*.c; do
 		name=${source##*/test_}

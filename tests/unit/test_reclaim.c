@@ -321,6 +321,12 @@ static void mount_over(void)
 	after = NULL;
 }
 
+static void mount_on_itself(void)
+{
+	assert_int_equal(mount("entry", "entry", NULL, MS_BIND, NULL), 0);
+	after = NULL;
+}
+
 static void a_mount_that_appears(void)
 {
 	struct sb_reclaimed result;
@@ -353,6 +359,26 @@ static void does_not_cross_a_mount(void **state)
 	if (geteuid() != 0)
 		skip();
 	a_mount_that_appears();
+}
+
+static void does_not_enter_a_mount_of_itself(void **state)
+{
+	struct sb_reclaimed result;
+	struct sb_facts facts;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	make_tree();
+	look(&facts);
+	/* Device and inode are those that were judged. */
+	watched = "entry";
+	after = mount_on_itself;
+	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_MOUNTED);
+	assert_true(is_there("entry/a/b/f"));
+	assert_int_equal(umount2("entry", MNT_DETACH), 0);
+	watched = NULL;
+	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_REMOVE);
 }
 
 static void does_not_cross_a_mount_on_old_kernels(void **state)
@@ -405,6 +431,7 @@ int main(void)
 		cmocka_unit_test_setup(a_link_in_place_of_a_directory_is_not_followed, start),
 		cmocka_unit_test_setup(does_not_climb_out_of_the_entry, start),
 		cmocka_unit_test_setup(does_not_cross_a_mount, start),
+		cmocka_unit_test_setup(does_not_enter_a_mount_of_itself, start),
 		cmocka_unit_test_setup(does_not_cross_a_mount_on_old_kernels, start),
 		cmocka_unit_test_setup(gives_up_on_what_is_refilled, start),
 	};
