@@ -18,8 +18,24 @@ unit() {
 	unit evidence
 }
 
+@test "unit: fence" {
+	unit fence
+}
+
 @test "unit: hidepid" {
 	unit hidepid
+}
+
+@test "unit: idmap" {
+	unit idmap
+}
+
+@test "unit: liveness" {
+	unit liveness
+}
+
+@test "unit: marker" {
+	unit marker
 }
 
 @test "unit: metrics" {
@@ -38,12 +54,20 @@ unit() {
 	unit picture
 }
 
+@test "unit: pile" {
+	unit pile
+}
+
 @test "unit: proc_stat" {
 	unit proc_stat
 }
 
 @test "unit: progress" {
 	unit progress
+}
+
+@test "unit: reclaim" {
+	unit reclaim
 }
 
 @test "unit: status" {
@@ -56,6 +80,10 @@ unit() {
 
 @test "unit: user" {
 	unit user
+}
+
+@test "unit: sweep" {
+	unit sweep
 }
 
 @test "unit: every program of tests/unit is run here" {
