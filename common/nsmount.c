@@ -154,49 +154,82 @@ static enum sb_fs_kind kind_of(uint64_t magic)
 
 #define WHAT_IS_NEEDED (SB_STATMOUNT_SB_BASIC | SB_STATMOUNT_MNT_BASIC | SB_STATMOUNT_MNT_ROOT)
 
+/* A string of an answer, or NULL when it does not end in there. */
+static const char *string_at(const struct sb_statmount *answer, size_t size, uint32_t offset)
+{
+	const char *end = (const char *)answer + size;
+	const char *string = answer->str + offset;
+
+	if (offset >= size - sizeof(*answer) || !memchr(string, '\0', (size_t)(end - string)))
+		return NULL;
+	return string;
+}
+
+int sb_nsmount_decode(const struct sb_statmount *answer, size_t size, struct sb_mount *ret)
+{
+	if (size < sizeof(*answer) || answer->size > size || answer->size < sizeof(*answer))
+		return -EIO;
+	if ((answer->mask & WHAT_IS_NEEDED) != WHAT_IS_NEEDED)
+		return -ENOSYS;
+	size = answer->size;
+	*ret = (struct sb_mount){
+		.id = answer->mnt_id_old,
+		.parent_id = answer->mnt_parent_id_old,
+		.device = makedev(answer->sb_dev_major, answer->sb_dev_minor),
+		.kind = kind_of(answer->sb_magic),
+		.root = string_at(answer, size, answer->mnt_root),
+		.point = "",
+	};
+	/* The kernel leaves out the point of a mount that our root cannot reach. */
+	if (answer->mask & SB_STATMOUNT_MNT_POINT)
+		ret->point = string_at(answer, size, answer->mnt_point);
+	if (answer->mask & SB_STATMOUNT_MNT_OPTS) {
+		ret->options = string_at(answer, size, answer->mnt_opts);
+		if (!ret->options)
+			return -EIO;
+	}
+	return ret->root && ret->point ? 0 : -EIO;
+}
+
 /* An overlay's options are asked for apart: the kernel has to make that text, for every mount. */
 static int add_overlay(struct reader *reader, struct sb_mount *mount, uint64_t id)
 {
 	sb_auto_free char *root = strdup(mount->root);
 	sb_auto_free char *point = strdup(mount->point);
+	struct sb_mount answer;
 	int r;
 
 	if (!root || !point)
 		return -ENOMEM;
-	r = stat_mount(reader, id, SB_STATMOUNT_MNT_OPTS);
+	r = stat_mount(reader, id, WHAT_IS_NEEDED | SB_STATMOUNT_MNT_OPTS);
+	if (r < 0)
+		return r;
+	r = sb_nsmount_decode(reader->stat, reader->stat_size, &answer);
 	if (r < 0)
 		return r;
 	mount->root = root;
 	mount->point = point;
-	mount->options = reader->stat->str + reader->stat->mnt_opts;
+	mount->options = answer.options;
 	return sb_mount_table_add(&reader->table, mount);
 }
 
 /* Adds the mount of that unique id. */
 static int read_mount(struct reader *reader, uint64_t id)
 {
-	const struct sb_statmount *stat;
 	struct sb_mount mount;
+	uint64_t parent;
 	int r = stat_mount(reader, id, WHAT_IS_NEEDED | SB_STATMOUNT_MNT_POINT);
 
-	/* The kernel leaves out the point of a mount that our root cannot reach. */
-	if (r == -EOPNOTSUPP)
-		r = (reader->stat->mask & WHAT_IS_NEEDED) == WHAT_IS_NEEDED ? 0 : -ENOSYS;
+	/* Without the point alone it will do. */
+	if (r == 0 || r == -EOPNOTSUPP)
+		r = sb_nsmount_decode(reader->stat, reader->stat_size, &mount);
 	if (r < 0)
 		return r;
-	stat = reader->stat;
-	mount = (struct sb_mount){
-		.id = stat->mnt_id_old,
-		.parent_id = stat->mnt_parent_id_old,
-		.device = makedev(stat->sb_dev_major, stat->sb_dev_minor),
-		.kind = kind_of(stat->sb_magic),
-		.root = stat->str + stat->mnt_root,
-		.point = stat->mask & SB_STATMOUNT_MNT_POINT ? stat->str + stat->mnt_point : "",
-	};
+	parent = reader->stat->mnt_parent_id;
 	/* Its own parent is the namespace's first mount; that stands nowhere. */
-	if (!*mount.point && stat->mnt_parent_id != id)
+	if (!*mount.point && parent != id)
 		reader->pointless = true;
-	r = sb_idmap_put(&reader->seen, id, stat->mnt_parent_id);
+	r = sb_idmap_put(&reader->seen, id, parent);
 	if (r < 0)
 		return r;
 	if (mount.kind == SB_FS_OVERLAY)

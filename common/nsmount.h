@@ -90,6 +90,15 @@ int sb_nsmount_step(int ns_fd, enum sb_ns_direction direction, struct sb_ns_iden
  */
 int sb_nsmount_read(int ns_fd, uint64_t ns_id, struct sb_mount_table *ret);
 
+struct sb_statmount;
+
+/*
+ * What a buffer of size bytes that statmount(2) filled says of a mount; its strings stay there.
+ * An overlay's options are in it only if they were asked for. -EIO for an answer that points
+ * outside of itself; -ENOSYS for one without the least that was asked for.
+ */
+int sb_nsmount_decode(const struct sb_statmount *answer, size_t size, struct sb_mount *ret);
+
 /*
  * Parses the text of a mountinfo file (proc_pid_mountinfo(5)). 0, -EBADMSG when a line cannot be
  * parsed or the text is cut in a line, or -ENOMEM. Empty text is an empty table.

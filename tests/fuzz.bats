@@ -20,3 +20,18 @@ fuzz() {
 @test "fuzz: SPANs, names and escapes" {
 	fuzz text
 }
+
+@test "fuzz: answers of statmount" {
+	fuzz statmount
+}
+
+@test "fuzz: subordinate uids" {
+	fuzz subuid
+}
+
+@test "fuzz: every fuzzer is run here" {
+	for source in "$SB_TOP"/tests/fuzz/*.c; do
+		run grep -qx "	fuzz $(basename "$source" .c)" "$SB_TOP/tests/fuzz.bats"
+		assert_success
+	done
+}

@@ -105,7 +105,7 @@ fail_each() {
 	[[ $SB_BUILD_NAME != *asan* ]] || skip "the sanitizer needs room of its own"
 	start_inside
 	for way in kernel namespaces mountinfo; do
-		started=no good=0
+		loaded=no good=0
 		where_to_scan "$way"
 		# Too little to load the program at first, in the end more than enough.
 		for ((kib = 3072; good < 4; kib += 16)); do
@@ -114,8 +114,8 @@ fail_each() {
 				--evidence="$way" --trust-pidns "$E" >/dev/null 2>&1 || status=$?
 			case $status in
 			7) good=$((good + 1)) ;;
-			1 | 3) started=yes good=0 ;;
-			127 | 139) [ "$started" = no ] || fail "$way: status $status with $kib KiB" ;;
+			1 | 3) loaded=yes good=0 ;;
+			127 | 139) [ "$loaded" = no ] || fail "$way: status $status with $kib KiB" ;;
 			*) fail "$way: status $status with $kib KiB" ;;
 			esac
 			[ "$kib" -lt 65536 ] || fail "$way: never enough memory"
