@@ -24,7 +24,6 @@ struct pass {
 	struct sb_root *root;
 	struct sb_creds creds;
 	struct sb_pile pile; /* candidates held back until there are enough of them */
-	int64_t now_ns;	     /* wall clock, at the start of the pass */
 	unsigned int asked;  /* since the clock was looked at */
 	bool over;	     /* the budget is spent, and something was removed */
 	uint64_t progress;   /* removed so far, below entries too */
@@ -95,7 +94,7 @@ static void count(struct pass *pass, const struct entry *entry, enum sb_verdict 
 	counts->verdict[verdict]++;
 	/* A malformed name is not looked at: it has no age. */
 	if (entry->facts.mode)
-		counts->by_age[verdict][age_class(pass->now_ns, &entry->facts)]++;
+		counts->by_age[verdict][age_class(pass->sweep->now_ns, &entry->facts)]++;
 	if (verdict == SB_VERDICT_REMOVE) {
 		if (S_ISDIR(entry->facts.mode))
 			counts->removed_dirs++;
@@ -156,11 +155,11 @@ static void ask_pins(const struct sb_sweep *sweep, const char *name, struct sb_p
 	ret->proven = sb_pinscan_coverage(sweep->scan)->level >= sweep->scan_options.require;
 }
 
-static void ask_process(struct sb_sweep *sweep, const struct entry *entry, int64_t now_ns,
-			struct sb_pid_facts *ret)
+static void ask_process(struct sb_sweep *sweep, const struct entry *entry, struct sb_pid_facts *ret)
 {
 	bool future;
-	bool old = sb_fence_age(now_ns, entry->facts.mtime_ns, &future) > sweep->rules.max_age_ns;
+	bool old = sb_fence_age(sweep->now_ns, entry->facts.mtime_ns, &future) >
+		   sweep->rules.max_age_ns;
 
 	sb_liveness_ask(&sweep->liveness, entry->pid, old, ret);
 }
@@ -179,19 +178,19 @@ static enum sb_verdict judge(struct pass *pass, struct entry *entry, int *ret_er
 		if (*ret_error < 0)
 			return SB_VERDICT_FAILED;
 	}
-	verdict = sb_fence_look(&sweep->rules, entry->shape, pass->root->uid, pass->now_ns,
+	verdict = sb_fence_look(&sweep->rules, entry->shape, pass->root->uid, sweep->now_ns,
 				&entry->facts);
 	if (verdict != SB_VERDICT_REMOVE)
 		return verdict;
-	ask_process(sweep, entry, pass->now_ns, &process);
-	verdict = sb_fence_process(&sweep->rules, pass->now_ns, &entry->facts, &process);
+	ask_process(sweep, entry, &process);
+	verdict = sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
 	if (verdict != SB_VERDICT_REMOVE)
 		return verdict;
 	if (S_ISDIR(entry->facts.mode) && !entry->facts.covered && !sweep->scanned) {
 		scan_once(pass);
 		/* Who died while the scan ran may have bound the entry after it was read. */
-		ask_process(sweep, entry, pass->now_ns, &process);
-		verdict = sb_fence_process(&sweep->rules, pass->now_ns, &entry->facts, &process);
+		ask_process(sweep, entry, &process);
+		verdict = sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
 		if (verdict != SB_VERDICT_REMOVE)
 			return verdict;
 	}
@@ -373,7 +372,7 @@ static int run_pass(struct pass *pass)
 
 void sb_sweep_root(struct sb_sweep *sweep, struct sb_root *root)
 {
-	struct pass pass = {.sweep = sweep, .root = root, .now_ns = sb_clock_wall()};
+	struct pass pass = {.sweep = sweep, .root = root};
 	int r = sb_creds_prepare(root->uid, &pass.creds);
 
 	count_inodes(root, &root->inodes_before);
@@ -403,6 +402,7 @@ void sb_sweep_start(struct sb_sweep *sweep)
 	sb_liveness_start(&sweep->liveness, sweep->scan_options.procfs,
 			  sweep->scan_options.procfs_given, sweep->scan_options.trust_pidns);
 	sweep->budget = sb_budget_start(sweep->budget_ns);
+	sweep->now_ns = sb_clock_wall();
 }
 
 void sb_sweep_add(struct sb_sweep_counts *sum, const struct sb_sweep_counts *counts)
