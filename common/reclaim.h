@@ -9,7 +9,7 @@
 /* What one look at an entry tells, relative to its directory. -errno but for -ENOENT (gone). */
 int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret);
 
-/* Whether to go on inside a large tree; asked between entries. */
+/* Whether to go on inside a tree; told of each thing removed below an entry, and asked then. */
 struct sb_reclaim_patience {
 	bool (*ended)(void *closure);
 	void *closure;
@@ -20,14 +20,13 @@ struct sb_reclaimed {
 	enum sb_verdict verdict; /* REMOVE: gone, FAILED, MOUNTED, POPULATED, VANISHED */
 	int error;		 /* -errno of FAILED */
 	bool unfinished; /* FAILED for want of patience alone: the rest is for the next pass */
-	uint64_t below;	 /* what was removed below it */
 };
 
 /*
  * Removes the entry called name in dir, if it still is what was judged. A directory goes with all
  * that is below it when whole_tree says so, else only if it is empty. Links go as themselves;
  * nothing but directories is ever opened, and those only when they are on the entry's own mount.
- * Stops at the first thing that cannot be removed.
+ * What cannot be removed stays, and does not keep what is beside it; but a mount ends it at once.
  */
 void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, bool whole_tree,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret);
