@@ -181,14 +181,18 @@ static void say_unproven(const struct sb_sweep *sweep, const struct sb_root *roo
 
 static void say_foreign(const struct sb_root *root)
 {
-	const struct sb_sweep_counts *counts = &root->counts;
+	const uint64_t *verdict = root->counts.verdict;
+	const uint64_t foreign = verdict[SB_VERDICT_FOREIGN];
 
-	if (!root->foreign_known || counts->verdict[SB_VERDICT_FOREIGN] != counts->seen)
+	/* The owner of what is malformed was not looked at; that of what is gone, too late. */
+	if (!root->foreign_known ||
+	    foreign + verdict[SB_VERDICT_MALFORMED] + verdict[SB_VERDICT_VANISHED] !=
+		    root->counts.seen)
 		return;
 	sb_log_about(SB_LOG_WARNING, root->path,
 		     "all %llu entries belong to others than uid %u; to act for their owner give "
 		     "--uid=%u",
-		     (unsigned long long)counts->seen, root->uid, root->foreign_uid);
+		     (unsigned long long)foreign, root->uid, root->foreign_uid);
 }
 
 void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)

@@ -25,7 +25,8 @@ struct pass {
 	struct sb_creds creds;
 	struct sb_pile pile; /* candidates held back until there are enough of them */
 	unsigned int asked;  /* since the clock was looked at */
-	bool over;	     /* the budget is spent, and something was removed */
+	bool spent;	     /* the budget is, and something was removed */
+	bool over;	     /* it ends here */
 	uint64_t progress;   /* removed so far, below entries too */
 };
 
@@ -198,9 +199,15 @@ static enum sb_verdict judge(struct pass *pass, struct entry *entry, int *ret_er
 	return sb_fence_pins(&entry->facts, &pins);
 }
 
+static bool is_pile_needed(const struct sb_rules *rules)
+{
+	return rules->threshold > 0;
+}
+
 /*
  * The budget is spent; but a pass goes on until it has removed something, so that a slow scan, or
- * entries that are kept in front, do not starve the rest for ever.
+ * entries that are kept in front, do not starve the rest for ever. And where only a pile may go, it
+ * goes on until it knows what it leaves: see hold_back.
  */
 static bool is_over(struct pass *pass)
 {
@@ -208,11 +215,11 @@ static bool is_over(struct pass *pass)
 		pass->sweep->interrupted = true;
 		pass->over = true;
 	}
-	if (!pass->over && pass->progress && ++pass->asked >= BUDGET_STRIDE) {
+	if (!pass->spent && pass->progress && ++pass->asked >= BUDGET_STRIDE) {
 		pass->asked = 0;
-		pass->over = sb_budget_spent(&pass->sweep->budget);
+		pass->spent = sb_budget_spent(&pass->sweep->budget);
 	}
-	return pass->over;
+	return pass->over || (pass->spent && !is_pile_needed(&pass->sweep->rules));
 }
 
 /* Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. */
@@ -239,18 +246,27 @@ static void remove_entry(struct pass *pass, const struct entry *entry)
 	if (!pass->sweep->dry_run)
 		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts,
 				 pass->sweep->rules.whole_trees, &patience, &reclaimed);
-	if (reclaimed.unfinished)
+	if (reclaimed.unfinished) {
 		pass->over = true; /* still there, and counted by the pass that finishes it */
-	else
+		pass->root->counts.seen--;
+	} else {
 		count(pass, entry, reclaimed.verdict, reclaimed.error);
+	}
 }
 
-static bool is_pile_needed(const struct sb_rules *rules)
+/* Left undecided, and so not among those seen. */
+static void forget(const char *name, void *closure)
 {
-	return rules->threshold > 0;
+	struct pass *pass = closure;
+
+	(void)name;
+	pass->root->counts.seen--;
 }
 
-/* Judges an entry once more, right before it goes: time has passed since it was held back. */
+/*
+ * Judges an entry once more, right before it goes: time has passed since it was held back. All that
+ * was held back goes, whatever the budget says; only a signal leaves some of it undecided.
+ */
 static void release(const char *name, void *closure)
 {
 	struct pass *pass = closure;
@@ -258,8 +274,11 @@ static void release(const char *name, void *closure)
 	enum sb_verdict verdict;
 	int error;
 
-	if (is_over(pass))
+	is_over(pass);
+	if (pass->over) {
+		forget(name, closure);
 		return;
+	}
 	entry.shape = sb_fence_shape(&pass->sweep->rules, name, &entry.pid);
 	verdict = judge(pass, &entry, &error);
 	if (verdict == SB_VERDICT_REMOVE && !pass->over)
@@ -279,15 +298,24 @@ static void count_below(const char *name, void *closure)
 	count(pass, &entry, SB_VERDICT_BELOW_THRESHOLD, 0);
 }
 
+/*
+ * Holds a candidate back until there are enough of them. When the budget was spent on a pile, they
+ * are held back once more: a pass leaves a whole pile to the next one or nothing, for a rest below
+ * the threshold would be no pile to it, and stay for ever.
+ */
 static int hold_back(struct pass *pass, const struct entry *entry)
 {
 	int r = sb_pile_add(&pass->pile, entry->name, entry->facts.inode);
 
-	if (r == 0 && pass->pile.count >= pass->sweep->rules.threshold) {
-		pass->root->engaged = true;
-		sb_pile_release(&pass->pile, release, pass);
+	if (r < 0 || pass->pile.count < pass->sweep->rules.threshold)
+		return r;
+	if (pass->root->engaged) {
+		pass->over = true;
+		return 0;
 	}
-	return r;
+	pass->root->engaged = true;
+	sb_pile_release(&pass->pile, release, pass);
+	return 0;
 }
 
 static int visit(struct pass *pass, const char *name)
@@ -309,7 +337,7 @@ static int visit(struct pass *pass, const char *name)
 		count(pass, &entry, verdict, error);
 		return 0;
 	}
-	if (is_pile_needed(&pass->sweep->rules) && !pass->pile.released)
+	if (is_pile_needed(&pass->sweep->rules) && (!pass->root->engaged || pass->spent))
 		return hold_back(pass, &entry);
 	remove_entry(pass, &entry);
 	return 0;
@@ -365,8 +393,12 @@ static int run_pass(struct pass *pass)
 	if (lseek(pass->root->fd, 0, SEEK_SET) < 0)
 		return -errno;
 	r = walk(pass, buffer);
-	if (r == 0 && pass->root->finished && !pass->pile.released)
-		sb_pile_release(&pass->pile, count_below, pass);
+	if (r < 0 || !pass->root->finished)
+		sb_pile_release(&pass->pile, forget, pass);
+	else
+		sb_pile_release(&pass->pile, pass->root->engaged ? release : count_below, pass);
+	/* A signal may have come while the last ones went. */
+	pass->root->finished = pass->root->finished && !pass->over;
 	return r;
 }
 
