@@ -25,7 +25,8 @@ void sb_glance_who(int procfs, struct sb_glance *glance)
 
 	snprintf(path, sizeof(path), "%d/task", (int)glance->id.number);
 	r = statx(procfs, path, AT_SYMLINK_NOFOLLOW, STATX_UID | STATX_NLINK, &stx);
-	glance->alone = r == 0 && stx.stx_nlink == 3;
+	glance->threads = r == 0 && stx.stx_nlink > 2 ? stx.stx_nlink - 2 : 0;
+	glance->alone = glance->threads == 1;
 	if (r < 0) {
 		snprintf(path, sizeof(path), "%d", (int)glance->id.number);
 		r = statx(procfs, path, AT_SYMLINK_NOFOLLOW, STATX_UID, &stx);

@@ -16,7 +16,8 @@ struct sb_glance {
 	int who_error; /* 0, or the -errno of asking */
 	uid_t uid;     /* effective: what the directory of a task belongs to, dumpable or not */
 	dev_t device;
-	bool alone; /* it had no further threads then */
+	bool alone;	/* it had no further threads then */
+	size_t threads; /* how many it had, itself included; 0: not known */
 	/* where */
 	int where_error;
 	uint64_t namespace_inode;

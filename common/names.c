@@ -36,10 +36,17 @@ static bool parse_key(const char *text, pid_t *ret_pid)
 	return true;
 }
 
+bool sb_names_is_dot(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
 enum sb_shape sb_names_shape(const struct sb_prefixes *prefixes, const char *name, pid_t *ret_pid)
 {
 	enum sb_shape shape = SB_SHAPE_OTHER;
 
+	if (sb_names_is_dot(name))
+		return shape;
 	for (size_t i = 0; i < prefixes->count; i++) {
 		size_t length = strlen(prefixes->item[i]);
 

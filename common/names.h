@@ -29,12 +29,16 @@ const char *sb_names_check_prefix(const char *prefix);
 /*
  * The shape of an entry's name. *ret_pid is written for SB_SHAPE_KEYED: the pid, 1 to INT_MAX, or
  * SB_NAMES_NO_PID for a run of digits too large for any process (it is the shape, and it is dead).
- * A number with a leading zero, so 0 too, is malformed.
+ * A number with a leading zero, so 0 too, is malformed. "." and ".." are SB_SHAPE_OTHER under any
+ * prefix.
  */
 enum sb_shape sb_names_shape(const struct sb_prefixes *prefixes, const char *name, pid_t *ret_pid);
 
 /* Whether length bytes of name start with one of the prefixes. */
 bool sb_names_bears_prefix(const struct sb_prefixes *prefixes, const char *name, size_t length);
+
+/* "." and "..": listed in every directory, and no entry of any. */
+bool sb_names_is_dot(const char *name);
 
 /* Python's mkdtemp: "tmp" and exactly eight of [a-z0-9_]. */
 bool sb_names_is_legacy(const char *name, size_t length);

@@ -181,13 +181,13 @@ static void say_unproven(const struct sb_sweep *sweep, const struct sb_root *roo
 
 static void say_foreign(const struct sb_root *root)
 {
-	const uint64_t *verdict = root->counts.verdict;
-	const uint64_t foreign = verdict[SB_VERDICT_FOREIGN];
+	const struct sb_sweep_counts *counts = &root->counts;
+	uint64_t foreign = counts->verdict[SB_VERDICT_FOREIGN];
 
-	/* The owner of what is malformed was not looked at; that of what is gone, too late. */
-	if (!root->foreign_known ||
-	    foreign + verdict[SB_VERDICT_MALFORMED] + verdict[SB_VERDICT_VANISHED] !=
-		    root->counts.seen)
+	/* Whose the malformed ones are was not asked, nor whose those were that are gone. */
+	if (!root->foreign_known || foreign + counts->verdict[SB_VERDICT_MALFORMED] +
+						    counts->verdict[SB_VERDICT_VANISHED] !=
+					    counts->seen)
 		return;
 	sb_log_about(SB_LOG_WARNING, root->path,
 		     "all %llu entries belong to others than uid %u; to act for their owner give "

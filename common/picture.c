@@ -136,6 +136,14 @@ static uint64_t age_sum(const struct sb_picture *picture, int age, enum sb_pictu
 	return sum;
 }
 
+static bool is_empty(const struct sb_picture *picture)
+{
+	for (size_t i = 0; i < picture->row_count; i++)
+		if (row_sum(&picture->row[i]) > 0)
+			return false;
+	return true;
+}
+
 static void draw_verdicts(FILE *stream, const struct sb_picture *picture,
 			  const struct sb_picture_style *style, size_t cells)
 {
@@ -198,9 +206,14 @@ static void draw_bars(FILE *stream, const struct sb_picture *picture,
 		draw_gauge(stream, style, "now", picture->inodes_now, picture->inodes_total, cells);
 		draw_gauge(stream, style, "after", picture->inodes_after, picture->inodes_total,
 			   cells);
+		fputc('\n', stream);
 	}
+	if (is_empty(picture))
+		return;
 	draw_verdicts(stream, picture, style, cells);
+	fputc('\n', stream);
 	draw_ages(stream, picture, style, cells);
+	fputc('\n', stream);
 }
 
 static void draw_lines(FILE *stream, const struct sb_picture *picture)

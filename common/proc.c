@@ -26,6 +26,16 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 	return lister->buffer ? 0 : -ENOMEM;
 }
 
+int sb_proc_list_resume(struct sb_proc_lister *lister)
+{
+	lister->at = lister->filled = 0;
+	lister->next = lister->numbers < SB_PROC_LIST_BACK
+			       ? 0
+			       : lister->stood[lister->numbers % SB_PROC_LIST_BACK];
+	lister->numbers = 0;
+	return lseek(lister->fd, lister->next, SEEK_SET) < 0 ? -errno : 0;
+}
+
 void sb_proc_list_end(struct sb_proc_lister *lister)
 {
 	free(lister->buffer);
@@ -37,6 +47,7 @@ int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
 	for (;;) {
 		const struct dirent64 *entry;
 		uint64_t number;
+		off_t position;
 
 		if (lister->at >= lister->filled) {
 			ssize_t n = getdents64(lister->fd, lister->buffer, lister->size);
@@ -48,10 +59,13 @@ int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
 		}
 		entry = (const struct dirent64 *)(lister->buffer + lister->at);
 		lister->at += entry->d_reclen;
+		position = lister->next;
+		lister->next = entry->d_off;
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
 			continue;
 		if (sb_text_parse_u64(entry->d_name, INT_MAX, &number) == 0) {
 			*ret = (struct sb_proc_id){(pid_t)number, entry->d_ino};
+			lister->stood[lister->numbers++ % SB_PROC_LIST_BACK] = position;
 			return 1;
 		}
 	}

@@ -15,10 +15,15 @@
  * its root, or the tasks of PID/task. The inode tells a task from a later one with its number:
  * procfs makes a new inode for each.
  */
+#define SB_PROC_LIST_BACK 64 /* numbers: how far resuming goes back */
+
 struct sb_proc_lister {
 	int fd; /* borrowed */
 	char *buffer;
 	size_t size, filled, at;
+	off_t next; /* where in the directory the entry after the last one stands */
+	off_t stood[SB_PROC_LIST_BACK]; /* where the last numbers stood, as a ring */
+	size_t numbers;			/* how many there were */
 };
 
 struct sb_proc_id {
@@ -31,6 +36,13 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd);
 
 /* 1 and the next number; 0 at the end; -errno from the kernel. */
 int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret);
+
+/*
+ * After the end: goes back by a few numbers, and on to what has appeared meanwhile. Numbers are
+ * given in rising order until they begin anew, but a task shows itself only when its fork(2) is
+ * nearly done, so one with a lower number can come later. -errno.
+ */
+int sb_proc_list_resume(struct sb_proc_lister *lister);
 void sb_proc_list_end(struct sb_proc_lister *lister);
 
 /*

@@ -16,6 +16,7 @@ static struct {
 	bool on;
 	const char *program;
 	const struct sb_budget *budget;
+	bool dry_run;
 	uint64_t started_ns;
 	uint64_t next_ns;
 	size_t shown; /* columns that the line on the terminal has now */
@@ -48,9 +49,10 @@ size_t sb_progress_format(const struct sb_progress_facts *facts, size_t width, c
 	if (facts->left_ns != UINT64_MAX)
 		snprintf(left, sizeof(left), ", %llu s left",
 			 (unsigned long long)(facts->left_ns / SB_NS_PER_S));
-	length = snprintf(buffer, size, "%s seen, %s removed, %s/s%s",
-			  group_digits(facts->seen, seen), group_digits(facts->removed, removed),
-			  group_digits(per_second, rate), left);
+	length = snprintf(buffer, size, "%s seen, %s %s, %s/s%s", group_digits(facts->seen, seen),
+			  group_digits(facts->removed, removed),
+			  facts->dry_run ? "to remove" : "removed", group_digits(per_second, rate),
+			  left);
 	if (length < 0)
 		return 0;
 	if ((size_t)length >= size)
@@ -113,12 +115,14 @@ void sb_progress_hide(void)
 		show("", 0);
 }
 
-void sb_progress_start(enum sb_progress when, const char *program, const struct sb_budget *budget)
+void sb_progress_start(enum sb_progress when, const char *program, const struct sb_budget *budget,
+		       bool dry_run)
 {
 	memset(&line, 0, sizeof(line));
 	line.on = when == SB_PROGRESS_ALWAYS || (when == SB_PROGRESS_AUTO && isatty(STDERR_FILENO));
 	line.program = program;
 	line.budget = budget;
+	line.dry_run = dry_run;
 	line.started_ns = sb_clock_now();
 	/* A pass that is over at once shows nothing at all. */
 	line.next_ns = line.started_ns + INTERVAL_NS;
@@ -128,7 +132,8 @@ void sb_progress_start(enum sb_progress when, const char *program, const struct 
 
 void sb_progress_tell(uint64_t seen, uint64_t removed)
 {
-	struct sb_progress_facts facts = {.seen = seen, .removed = removed};
+	struct sb_progress_facts facts = {
+		.seen = seen, .removed = removed, .dry_run = line.dry_run};
 	char text[LINE_MAX_COLUMNS + 1];
 	size_t columns, name;
 	uint64_t now;

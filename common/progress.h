@@ -9,12 +9,14 @@
 #include "cli.h"
 #include "clock.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct sb_progress_facts {
 	uint64_t seen;	  /* entries */
 	uint64_t removed; /* entries; in a dry run those that would be */
+	bool dry_run;
 	uint64_t elapsed_ns;
 	uint64_t left_ns; /* UINT64_MAX: no end */
 };
@@ -30,7 +32,8 @@ size_t sb_progress_format(const struct sb_progress_facts *facts, size_t width, c
  * Begins a pass. budget is what bounds it; it is borrowed until the end, and may be prolonged. The
  * program's name stands before the line.
  */
-void sb_progress_start(enum sb_progress when, const char *program, const struct sb_budget *budget);
+void sb_progress_start(enum sb_progress when, const char *program, const struct sb_budget *budget,
+		       bool dry_run);
 
 /* Tells the counts; costs nothing where there is no line, and a look at the clock where there is.
  */

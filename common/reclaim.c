@@ -1,6 +1,7 @@
 #include "reclaim.h"
 
 #include "clock.h"
+#include "names.h"
 #include "proc.h"
 #include "scope.h"
 
@@ -39,6 +40,7 @@ struct descent {
 	int top; /* borrowed: the directory that holds the entry */
 	const char *name;
 	const struct sb_reclaim_patience *patience;
+	uint64_t below; /* what was removed so far */
 	char *buffer;
 	dev_t dev;	     /* of the entry, and so of all that is below it */
 	uint64_t mount_id;   /* that of top: nothing below another mount is ours */
@@ -242,11 +244,6 @@ static int remove_one(struct descent *descent, const struct dirent64 *entry)
 	return directory && errno == EEXIST ? -ENOTEMPTY : -errno;
 }
 
-static bool is_dot(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
 /* Whether an error concerns one thing alone, so that those beside it can go all the same. */
 static bool is_local(int error)
 {
@@ -283,7 +280,9 @@ static int take_one(struct descent *descent, const struct dirent64 *entry)
 	int r = remove_one(descent, entry);
 
 	if (r > 0)
-		return descent->patience->ended(descent->patience->closure) ? -EINTR : 0;
+		return descent->patience->ended(++descent->below, descent->patience->closure)
+			       ? -EINTR
+			       : 0;
 	if (r == -ENOTEMPTY)
 		r = try_down(descent, entry);
 	if (r >= 0 || !is_local(r))
@@ -310,7 +309,7 @@ static int empty_open(struct descent *descent)
 			int r;
 
 			entry = (const struct dirent64 *)(descent->buffer + at);
-			r = is_dot(entry->d_name) ? 0 : take_one(descent, entry);
+			r = sb_names_is_dot(entry->d_name) ? 0 : take_one(descent, entry);
 			if (r != 0)
 				return r;
 			descent->at = entry->d_off;
@@ -379,6 +378,7 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	descent.buffer = malloc(LIST_BUFFER);
 	if (descent.buffer)
 		r = remove_tree(&descent, judged);
+	ret->below = descent.below;
 	ret->unfinished = r == -EINTR;
 	conclude(ret, r);
 	if (descent.fd >= 0)
@@ -427,7 +427,7 @@ enum sb_verdict sb_reclaim_probe(int dir, const char *name, const struct sb_fact
 	while ((filled = getdents64(fd, buffer, LIST_BUFFER)) > 0)
 		for (ssize_t at = 0; at < filled; at += entry->d_reclen) {
 			entry = (const struct dirent64 *)(buffer + at);
-			if (!is_dot(entry->d_name))
+			if (!sb_names_is_dot(entry->d_name))
 				return SB_VERDICT_POPULATED;
 		}
 	return SB_VERDICT_REMOVE;

@@ -9,9 +9,9 @@
 /* What one look at an entry tells, relative to its directory. -errno but for -ENOENT (gone). */
 int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret);
 
-/* Whether to go on inside a tree; told of each thing removed below an entry, and asked then. */
+/* Whether to stop inside a large tree, of which so much went; asked after each removal. */
 struct sb_reclaim_patience {
-	bool (*ended)(void *closure);
+	bool (*ended)(uint64_t below, void *closure);
 	void *closure;
 };
 
@@ -20,6 +20,7 @@ struct sb_reclaimed {
 	enum sb_verdict verdict; /* REMOVE: gone, FAILED, MOUNTED, POPULATED, VANISHED */
 	int error;		 /* -errno of FAILED */
 	bool unfinished; /* FAILED for want of patience alone: the rest is for the next pass */
+	uint64_t below;	 /* what was removed below it */
 };
 
 /*

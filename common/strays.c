@@ -100,7 +100,8 @@ static void order_newest_first(const struct sb_strays *strays, struct pass *pass
 {
 	pid_t newest = sb_procfacts_last_pid(strays->view.procfs);
 
-	qsort_r(pass->item, pass->count, sizeof(*pass->item), by_age, &newest);
+	if (pass->count > 0) /* with none there is no array either */
+		qsort_r(pass->item, pass->count, sizeof(*pass->item), by_age, &newest);
 }
 
 static int list(struct sb_strays *strays, struct pass *pass)

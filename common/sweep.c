@@ -2,6 +2,7 @@
 
 #include "idmap.h"
 #include "interrupt.h"
+#include "lookahead.h"
 #include "pile.h"
 #include "progress.h"
 #include "reclaim.h"
@@ -13,7 +14,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define LIST_BUFFER 65536 /* bytes a call to getdents64 */
+/* What is looked at ahead of being judged: the batch in hand and the next one. */
+#define BATCHES_AHEAD 2
 
 /* The clock is asked for the budget once in so many entries. */
 #define BUDGET_STRIDE 32
@@ -25,6 +27,7 @@ struct pass {
 	struct sb_creds creds;
 	struct sb_pile pile; /* candidates held back until there are enough of them */
 	unsigned int asked;  /* since the clock was looked at */
+	unsigned int stale;  /* batches, this one included, that were looked at before the scan */
 	bool spent;	     /* the budget is, and something was removed */
 	bool over;	     /* it ends here */
 	uint64_t progress;   /* removed so far, below entries too */
@@ -35,6 +38,7 @@ struct entry {
 	const char *name;
 	enum sb_shape shape;
 	pid_t pid;
+	int error; /* -errno of looking at it; 0 */
 	struct sb_facts facts;
 };
 
@@ -87,7 +91,7 @@ static void keep_failure(struct sb_root *root, const char *name, int error)
 		root->failures_kept++;
 }
 
-static void count(struct pass *pass, const struct entry *entry, enum sb_verdict verdict, int error)
+static void count(struct pass *pass, const struct entry *entry, enum sb_verdict verdict)
 {
 	struct sb_root *root = pass->root;
 	struct sb_sweep_counts *counts = &root->counts;
@@ -105,13 +109,14 @@ static void count(struct pass *pass, const struct entry *entry, enum sb_verdict 
 		pass->sweep->removed++;
 	}
 	if (verdict == SB_VERDICT_FAILED)
-		keep_failure(root, entry->name, error);
+		keep_failure(root, entry->name, entry->error);
 	if (verdict == SB_VERDICT_FOREIGN && !root->foreign_known) {
 		root->foreign_known = true;
 		root->foreign_uid = entry->facts.uid;
 	}
 	if (pass->sweep->tell)
-		pass->sweep->tell(root, entry->name, verdict, error, pass->sweep->tell_closure);
+		pass->sweep->tell(root, entry->name, verdict, entry->error,
+				  pass->sweep->tell_closure);
 }
 
 /*
@@ -139,6 +144,7 @@ static void scan_once(struct pass *pass)
 		pass->root->error = -r;
 		pass->over = true;
 	}
+	pass->stale = BATCHES_AHEAD;
 	if (sweep->budget.deadline_ns)
 		sweep->budget.deadline_ns += sb_clock_now() - started;
 }
@@ -165,35 +171,43 @@ static void ask_process(struct sb_sweep *sweep, const struct entry *entry, struc
 	sb_liveness_ask(&sweep->liveness, entry->pid, old, ret);
 }
 
-/* All fences but the pile, in order; each is asked only when those before it did not object. */
-static enum sb_verdict judge(struct pass *pass, struct entry *entry, int *ret_error)
+/* The fences that need neither the scan nor the pile, in order. */
+static enum sb_verdict judge_facts(struct pass *pass, const struct entry *entry)
 {
 	struct sb_sweep *sweep = pass->sweep;
 	struct sb_pid_facts process;
-	struct sb_pin_facts pins;
-	enum sb_verdict verdict;
+	enum sb_verdict verdict = sb_fence_look(&sweep->rules, entry->shape, pass->root->uid,
+						sweep->now_ns, &entry->facts);
 
-	*ret_error = 0;
-	if (entry->shape == SB_SHAPE_KEYED) {
-		*ret_error = sb_reclaim_look(pass->root->fd, entry->name, &entry->facts);
-		if (*ret_error < 0)
-			return SB_VERDICT_FAILED;
-	}
-	verdict = sb_fence_look(&sweep->rules, entry->shape, pass->root->uid, sweep->now_ns,
-				&entry->facts);
 	if (verdict != SB_VERDICT_REMOVE)
 		return verdict;
 	ask_process(sweep, entry, &process);
-	verdict = sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
+	return sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
+}
+
+static void look_again(struct pass *pass, struct entry *entry)
+{
+	if (entry->shape == SB_SHAPE_KEYED)
+		entry->error = sb_reclaim_look(pass->root->fd, entry->name, &entry->facts);
+}
+
+/* All fences but the pile; each is asked only when those before it did not object. */
+static enum sb_verdict judge(struct pass *pass, struct entry *entry)
+{
+	struct sb_sweep *sweep = pass->sweep;
+	struct sb_pin_facts pins;
+	enum sb_verdict verdict;
+
+	if (entry->error < 0)
+		return SB_VERDICT_FAILED;
+	verdict = judge_facts(pass, entry);
 	if (verdict != SB_VERDICT_REMOVE)
 		return verdict;
 	if (S_ISDIR(entry->facts.mode) && !entry->facts.covered && !sweep->scanned) {
 		scan_once(pass);
-		/* Who died while the scan ran may have bound the entry after it was read. */
-		ask_process(sweep, entry, &process);
-		verdict = sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
-		if (verdict != SB_VERDICT_REMOVE)
-			return verdict;
+		/* Time has passed: the launcher may have died meanwhile, and bound it before. */
+		look_again(pass, entry);
+		return judge(pass, entry);
 	}
 	ask_pins(sweep, entry->name, &pins);
 	return sb_fence_pins(&entry->facts, &pins);
@@ -223,20 +237,20 @@ static bool is_over(struct pass *pass)
 }
 
 /* Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. */
-static bool tree_ended(void *closure)
+static bool tree_ended(uint64_t below, void *closure)
 {
 	struct pass *pass = closure;
 
-	pass->progress++;
-	pass->sweep->removed++;
 	if (++pass->asked < BUDGET_STRIDE)
 		return false;
 	pass->asked = 0;
-	sb_progress_tell(pass->sweep->seen, pass->sweep->removed);
-	return sb_budget_spent(&pass->sweep->budget);
+	sb_progress_tell(pass->sweep->seen, pass->sweep->removed + below);
+	/* The way down a deep tree removes nothing: to give up there would be to give up for ever.
+	 */
+	return pass->progress + below > 0 && sb_budget_spent(&pass->sweep->budget);
 }
 
-static void remove_entry(struct pass *pass, const struct entry *entry)
+static void remove_entry(struct pass *pass, struct entry *entry)
 {
 	const struct sb_reclaim_patience patience = {.ended = tree_ended, .closure = pass};
 	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
@@ -246,11 +260,14 @@ static void remove_entry(struct pass *pass, const struct entry *entry)
 	if (!pass->sweep->dry_run)
 		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts,
 				 pass->sweep->rules.whole_trees, &patience, &reclaimed);
+	entry->error = reclaimed.error;
+	pass->progress += reclaimed.below;
+	pass->sweep->removed += reclaimed.below;
 	if (reclaimed.unfinished) {
 		pass->over = true; /* still there, and counted by the pass that finishes it */
 		pass->root->counts.seen--;
 	} else {
-		count(pass, entry, reclaimed.verdict, reclaimed.error);
+		count(pass, entry, reclaimed.verdict);
 	}
 }
 
@@ -272,7 +289,6 @@ static void release(const char *name, void *closure)
 	struct pass *pass = closure;
 	struct entry entry = {.name = name};
 	enum sb_verdict verdict;
-	int error;
 
 	is_over(pass);
 	if (pass->over) {
@@ -280,11 +296,12 @@ static void release(const char *name, void *closure)
 		return;
 	}
 	entry.shape = sb_fence_shape(&pass->sweep->rules, name, &entry.pid);
-	verdict = judge(pass, &entry, &error);
+	look_again(pass, &entry);
+	verdict = judge(pass, &entry);
 	if (verdict == SB_VERDICT_REMOVE && !pass->over)
 		remove_entry(pass, &entry);
 	else
-		count(pass, &entry, verdict, error);
+		count(pass, &entry, verdict);
 }
 
 /* Below the threshold nothing goes: each that was held back is counted as that. */
@@ -295,7 +312,7 @@ static void count_below(const char *name, void *closure)
 
 	if (sb_reclaim_look(pass->root->fd, name, &entry.facts) < 0)
 		entry.facts.mode = 0;
-	count(pass, &entry, SB_VERDICT_BELOW_THRESHOLD, 0);
+	count(pass, &entry, SB_VERDICT_BELOW_THRESHOLD);
 }
 
 /*
@@ -318,54 +335,66 @@ static int hold_back(struct pass *pass, const struct entry *entry)
 	return 0;
 }
 
-static int visit(struct pass *pass, const char *name)
+/* Whether what was looked at ahead still stands under its name. */
+static bool is_still(struct pass *pass, const struct entry *entry)
 {
-	struct entry entry = {.name = name};
-	enum sb_verdict verdict;
-	int error;
+	struct sb_facts facts;
 
-	entry.shape = sb_fence_shape(&pass->sweep->rules, name, &entry.pid);
-	if (entry.shape == SB_SHAPE_OTHER)
-		return 0;
+	return sb_reclaim_look(pass->root->fd, entry->name, &facts) == 0 && !facts.gone &&
+	       facts.inode == entry->facts.inode && facts.dev == entry->facts.dev &&
+	       (facts.mode & S_IFMT) == (entry->facts.mode & S_IFMT);
+}
+
+static int visit(struct pass *pass, const struct sb_sighting *seen)
+{
+	struct entry entry = {.name = seen->name,
+			      .shape = seen->shape,
+			      .pid = seen->pid,
+			      .error = seen->error,
+			      .facts = seen->facts};
+	enum sb_verdict verdict;
+
 	pass->root->counts.seen++;
 	pass->sweep->seen++;
 	sb_progress_tell(pass->sweep->seen, pass->sweep->removed);
-	verdict = judge(pass, &entry, &error);
+	if (pass->stale)
+		look_again(pass, &entry);
+	verdict = judge(pass, &entry);
 	if (pass->over)
 		return 0; /* the scan could not be left as it was entered: nothing is decided */
 	if (verdict != SB_VERDICT_REMOVE) {
-		count(pass, &entry, verdict, error);
+		count(pass, &entry, verdict);
 		return 0;
 	}
 	if (is_pile_needed(&pass->sweep->rules) && (!pass->root->engaged || pass->spent))
 		return hold_back(pass, &entry);
-	remove_entry(pass, &entry);
+	/* rmdir(2) minds what is in it; whatever else goes is looked at once more. */
+	if (!S_ISDIR(entry.facts.mode) && !is_still(pass, &entry))
+		count(pass, &entry, SB_VERDICT_VANISHED);
+	else
+		remove_entry(pass, &entry);
 	return 0;
 }
 
-static int walk(struct pass *pass, char *buffer)
+static int walk(struct pass *pass, struct sb_lookahead *ahead)
 {
-	for (;;) {
-		ssize_t filled = getdents64(pass->root->fd, buffer, LIST_BUFFER);
-		const struct dirent64 *entry;
+	const struct sb_batch *batch;
+	int r;
 
-		if (filled < 0)
-			return -errno;
-		if (filled == 0)
-			break;
-		for (ssize_t at = 0; at < filled; at += entry->d_reclen) {
-			int r;
-
-			entry = (const struct dirent64 *)(buffer + at);
-			r = visit(pass, entry->d_name);
+	while ((r = sb_lookahead_next(ahead, &batch)) > 0) {
+		for (size_t i = 0; i < batch->count; i++) {
+			r = visit(pass, &batch->item[i]);
 			if (r < 0)
 				return r;
 			if (is_over(pass))
 				return 0;
 		}
+		if (pass->stale)
+			pass->stale--;
 	}
-	pass->root->finished = true;
-	return 0;
+	if (r == 0)
+		pass->root->finished = true;
+	return r;
 }
 
 static void count_inodes(struct sb_root *root, uint64_t *ret_used)
@@ -385,14 +414,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static int run_pass(struct pass *pass)
 {
-	sb_auto_free char *buffer = malloc(LIST_BUFFER);
-	int r;
+	struct sb_lookahead ahead;
+	int r = sb_lookahead_start(&ahead, pass->root->fd, &pass->sweep->rules);
 
-	if (!buffer)
-		return -ENOMEM;
-	if (lseek(pass->root->fd, 0, SEEK_SET) < 0)
-		return -errno;
-	r = walk(pass, buffer);
+	if (r < 0)
+		return r;
+	r = walk(pass, &ahead);
+	sb_lookahead_end(&ahead);
 	if (r < 0 || !pass->root->finished)
 		sb_pile_release(&pass->pile, forget, pass);
 	else

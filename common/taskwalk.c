@@ -22,6 +22,9 @@
 #define PASSES_MOST 64
 #define PASSES_SPAN (2 * SB_NS_PER_S) /* after the first one */
 
+/* A group whose threads come and go faster than they are listed is left for the next pass. */
+#define GROUP_LISTINGS_MOST 16
+
 /* What came of reading a task. */
 enum outcome {
 	OUTCOME_READ,
@@ -139,7 +142,16 @@ static int read_sibling(struct walk *walk, const struct sb_task *leader, bool le
 	return r;
 }
 
-static int read_siblings(struct walk *walk, const struct sb_task *leader, bool leader_exited)
+/* What a listing of a group's threads came to. */
+struct group_listing {
+	size_t listed;
+	pid_t last;
+	bool new; /* a thread that was not known */
+};
+
+/* Reads the threads that are listed and not known. */
+static int list_siblings(struct walk *walk, const struct sb_task *leader, bool leader_exited,
+			 struct group_listing *ret)
 {
 	struct sb_proc_lister lister = {0};
 	sb_auto_close int dir = -1;
@@ -154,9 +166,13 @@ static int read_siblings(struct walk *walk, const struct sb_task *leader, bool l
 		r = sb_proc_list_next(&lister, &id);
 		if (r <= 0)
 			break;
-		r = id.number == leader->pid || is_known(walk, &id)
-			    ? 0
-			    : read_sibling(walk, leader, leader_exited, &id);
+		r = 0;
+		ret->listed++;
+		ret->last = id.number;
+		if (id.number == leader->pid || is_known(walk, &id))
+			continue;
+		ret->new = true;
+		r = read_sibling(walk, leader, leader_exited, &id);
 	}
 	sb_proc_list_end(&lister);
 	if (is_gone(r)) {
@@ -173,6 +189,64 @@ static int read_siblings(struct walk *walk, const struct sb_task *leader, bool l
 	return r;
 }
 
+/*
+ * Whether the leader is elsewhere than at that glance, and if so reads it there: after an exec by
+ * one of its threads it is that thread.
+ */
+static bool has_moved(struct walk *walk, const struct sb_task *leader, struct sb_glance *glance)
+{
+	struct sb_glance now = *glance;
+
+	sb_glance_where(walk->procfs, &now);
+	if (now.where_error == glance->where_error &&
+	    now.namespace_inode == glance->namespace_inode)
+		return false;
+	*glance = now;
+	if (read_task(walk, leader, glance->id.inode) != OUTCOME_READ)
+		note_departed(walk, leader);
+	return true;
+}
+
+/*
+ * Whether a listing went to the end of the group. procfs stops where it stands when the thread that
+ * it has just listed is gone, as if there were no more.
+ */
+static bool is_to_the_end(const struct walk *walk, const struct sb_task *leader,
+			  const struct group_listing *listing, const struct sb_glance *glance)
+{
+	struct stat st;
+	char path[40];
+
+	snprintf(path, sizeof(path), "%d/task/%d", (int)leader->pid, (int)listing->last);
+	return listing->listed >= glance->threads &&
+	       (listing->listed == 0 || fstatat(walk->procfs, path, &st, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
+/*
+ * Reads the threads beside a leader that was read at that glance. What a thread holds can pass to a
+ * new one behind the listing, or, by exec, to the leader, while it lives on without: so they are
+ * listed until nothing is new, none is missing, and the leader is where it was.
+ */
+static int read_siblings(struct walk *walk, const struct sb_task *leader, bool leader_exited,
+			 struct sb_glance *glance)
+{
+	for (int i = 0; i < GROUP_LISTINGS_MOST; i++) {
+		struct group_listing listing = {0};
+		bool moved = false;
+		int r = list_siblings(walk, leader, leader_exited, &listing);
+
+		if (r < 0)
+			return r;
+		if (!leader_exited)
+			moved = has_moved(walk, leader, glance);
+		sb_glance_who(walk->procfs, glance);
+		if (!listing.new && !moved && is_to_the_end(walk, leader, &listing, glance))
+			return 0;
+	}
+	note_departed(walk, leader);
+	return list_group_again(walk, leader);
+}
+
 /* Whether the task was gone before it could be asked whose it is. */
 static bool was_gone(const struct sb_glance *glance)
 {
@@ -182,24 +256,34 @@ static bool was_gone(const struct sb_glance *glance)
 static int read_leader(struct walk *walk, struct sb_glance *glance, const struct sb_task *task)
 {
 	enum outcome outcome;
+	bool alone = true;
 	int r = 0;
 
 	if (was_gone(glance)) {
 		note_departed(walk, task);
 		return 0;
 	}
-	/* Its threads are counted before it is read: one that is gone by then left it what it had.
+	/*
+	 * Its threads are counted before it is read and after: one that is gone by then left it
+	 * what it had, and one that is new may have got what it had.
 	 */
-	if (task->possible_holder)
+	if (task->possible_holder) {
 		sb_glance_who(walk->procfs, glance);
+		sb_glance_where(walk->procfs, glance);
+		alone = glance->alone;
+	}
 	outcome = read_task(walk, task, glance->id.inode);
 	if (outcome == OUTCOME_DEPARTED) {
 		note_departed(walk, task);
 		return 0;
 	}
 	r = set_known(walk, &glance->id);
-	if (r == 0 && (outcome == OUTCOME_EXITED || (task->possible_holder && !glance->alone)))
-		r = read_siblings(walk, task, outcome == OUTCOME_EXITED);
+	if (r == 0 && task->possible_holder && alone) {
+		sb_glance_who(walk->procfs, glance);
+		alone = glance->alone;
+	}
+	if (r == 0 && (outcome == OUTCOME_EXITED || !alone))
+		r = read_siblings(walk, task, outcome == OUTCOME_EXITED, glance);
 	if (outcome == OUTCOME_EXITED)
 		note_departed(walk, task);
 	return r;
@@ -227,30 +311,25 @@ static struct sb_task task_of(struct walk *walk, struct sb_glance *glance)
 	return task;
 }
 
-static int list_leaders(struct walk *walk, struct sb_glance **ret, size_t *ret_count)
+static int list_leaders(struct sb_proc_lister *lister, struct sb_glance **ret, size_t *ret_count)
 {
-	struct sb_proc_lister lister = {0};
 	sb_auto_free struct sb_glance *glances = NULL;
 	size_t count = 0, capacity = 0;
 	struct sb_proc_id id;
-	int r = sb_proc_list_start(&lister, walk->procfs);
+	int r;
 
-	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0) {
-		r = 0;
+	while ((r = sb_proc_list_next(lister, &id)) > 0) {
 		if (count == capacity) {
 			struct sb_glance *grown;
 
 			capacity = capacity ? capacity * 2 : 256;
 			grown = reallocarray(glances, capacity, sizeof(*glances));
-			if (!grown) {
-				r = -ENOMEM;
-				break;
-			}
+			if (!grown)
+				return -ENOMEM;
 			glances = grown;
 		}
 		glances[count++] = (struct sb_glance){.id = id};
 	}
-	sb_proc_list_end(&lister);
 	if (r < 0)
 		return r;
 	*ret = glances;
@@ -313,13 +392,59 @@ static int read_others(struct walk *walk, struct sb_glance *glances, size_t coun
 	return r;
 }
 
-/* The first pass: all uids in one tight loop, so that few depart before theirs is known. */
-static int first_pass(struct walk *walk)
+/* Reads those of a listing that are not known, each as soon as it is listed; whether any was. */
+static int read_listed(struct walk *walk, struct sb_proc_lister *lister, bool *ret_new)
+{
+	struct sb_proc_id id;
+	int r;
+
+	while ((r = sb_proc_list_next(lister, &id)) > 0) {
+		struct sb_glance glance = {.id = id};
+		struct sb_task task;
+
+		if (is_known(walk, &id))
+			continue;
+		*ret_new = true;
+		sb_glance_who(walk->procfs, &glance);
+		task = task_of(walk, &glance);
+		r = read_leader(walk, &glance, &task);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+/*
+ * A task can pass what it holds to a child behind the listing, and live on without it before it is
+ * read: nothing departs then. So the end of the listing is asked for more until there is none:
+ * whoever holds a source at that instant was listed, and had it already when it was read.
+ */
+static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister)
+{
+	struct sb_budget budget = sb_budget_start(PASSES_SPAN);
+	bool new = true;
+	int r = 0;
+
+	while (r == 0 && new) {
+		if (sb_budget_spent(&budget)) {
+			walk->holder_departed = walk->any_departed = true;
+			return 0;
+		}
+		new = false;
+		r = sb_proc_list_resume(lister);
+		if (r == 0)
+			r = read_listed(walk, lister, &new);
+	}
+	return r;
+}
+
+/* All uids in one tight loop, so that few depart before theirs is known. */
+static int read_first_listing(struct walk *walk, struct sb_proc_lister *lister)
 {
 	sb_auto_free struct sb_glance *glances = NULL;
 	sb_auto_free bool *settled = NULL;
 	size_t count = 0;
-	int r = list_leaders(walk, &glances, &count);
+	int r = list_leaders(lister, &glances, &count);
 
 	if (r < 0)
 		return r;
@@ -335,32 +460,37 @@ static int first_pass(struct walk *walk)
 	return r == 0 ? read_others(walk, glances, count, settled) : r;
 }
 
-/* Later passes: few are new, and each is read as soon as it is listed. */
-static int next_pass(struct walk *walk)
+/* Groups whose threads may have passed something on. */
+static int read_groups_again(struct walk *walk)
 {
 	sb_auto_free struct sb_task *again = walk->again;
 	size_t again_count = walk->again_count;
-	struct sb_proc_lister lister = {0};
-	struct sb_proc_id id;
 	int r = 0;
 
 	walk->again = NULL;
 	walk->again_count = 0;
-	for (size_t i = 0; r == 0 && i < again_count; i++)
-		r = read_siblings(walk, &again[i], false);
+	for (size_t i = 0; r == 0 && i < again_count; i++) {
+		struct sb_glance glance = {.id = {.number = again[i].pid}};
+
+		sb_idmap_get(&walk->known, (uint64_t)again[i].pid, &glance.id.inode);
+		sb_glance_where(walk->procfs, &glance);
+		r = read_siblings(walk, &again[i], false, &glance);
+	}
+	return r;
+}
+
+static int run_pass(struct walk *walk, bool first)
+{
+	struct sb_proc_lister lister = {0};
+	bool new = false;
+	int r = read_groups_again(walk);
+
 	if (r == 0)
 		r = sb_proc_list_start(&lister, walk->procfs);
-	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0) {
-		struct sb_glance glance = {.id = id};
-		struct sb_task task;
-
-		r = 0;
-		if (is_known(walk, &id))
-			continue;
-		sb_glance_who(walk->procfs, &glance);
-		task = task_of(walk, &glance);
-		r = read_leader(walk, &glance, &task);
-	}
+	if (r == 0)
+		r = first ? read_first_listing(walk, &lister) : read_listed(walk, &lister, &new);
+	if (r == 0)
+		r = read_latecomers(walk, &lister);
 	sb_proc_list_end(&lister);
 	return r;
 }
@@ -383,7 +513,7 @@ static int run_passes(struct walk *walk)
 		pid_t last = sb_procfacts_last_pid(walk->procfs);
 
 		walk->holder_departed = walk->any_departed = false;
-		r = *passes == 0 ? first_pass(walk) : next_pass(walk);
+		r = run_pass(walk, *passes == 0);
 		if (r < 0)
 			return r;
 		/* Numbers began anew: a child may stand where the listing had already been. */

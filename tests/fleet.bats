@@ -101,7 +101,7 @@ sweep_fleet() {
 	sweep_fleet
 	run cat statuses
 	assert_line --regexp '^clush: node99.*: exited with exit code 255$'
-	assert_line --regexp '^clush: node\[13-14\] \(2\): exited with exit code 3$'
+	assert_line --regexp '^clush: node\[13-14\]: exited with exit code 3$'
 	refute_line --regexp '^clush: node1[125]'
 	assert_equal "$(wc -l <all.json)" 5
 }

@@ -108,7 +108,7 @@ static sb_status_set sweep_all(struct heal *heal)
 	sb_status_set statuses = 0;
 
 	sb_progress_start(heal->options.cli.progress, heal->options.cli.program,
-			  &heal->sweep.budget);
+			  &heal->sweep.budget, heal->options.cli.dry_run);
 	for (size_t i = 0; i < heal->roots.count; i++) {
 		struct sb_root *root = &heal->roots.item[i];
 

@@ -109,7 +109,8 @@ int main(int argc, char **argv)
 		statuses = SB_STATUS_BIT(SB_STATUS_FAILED);
 	}
 	prepare(&options, &roots, &sweep);
-	sb_progress_start(options.cli.progress, options.cli.program, &sweep.budget);
+	sb_progress_start(options.cli.progress, options.cli.program, &sweep.budget,
+			  options.cli.dry_run);
 	if (r == 0)
 		statuses |= sweep_all(&sweep, &roots);
 	sb_progress_end();

@@ -62,12 +62,15 @@ static void ascii_bars(void **state)
 	assert_drawn((struct sb_picture_style){.bars = true, .width = 62},
 		     "  inodes now, 100%                 2000 #####################\n"
 		     "  inodes after, 50%                1000 ###########..........\n"
+		     "\n"
 		     "  directories to remove            1000 #####################\n"
 		     "  pinned                            500 ===========\n"
 		     "  unproven                            1 !\n"
+		     "\n"
 		     "  under a minute                      1 !\n"
 		     "  under a week                     1300 ############========\n"
-		     "  a week or more                    200 ###\n");
+		     "  a week or more                    200 ###\n"
+		     "\n");
 }
 
 static void utf8_bars(void **state)

@@ -24,13 +24,17 @@ static void assert_line(struct sb_progress_facts facts, size_t width, const char
 static void text(void **state)
 {
 	(void)state;
-	assert_line((struct sb_progress_facts){412331, 398112, SB_NS_PER_S / 2, 6 * SB_NS_PER_S},
-		    80, "412,331 seen, 398,112 removed, 824,662/s, 6 s left");
-	assert_line((struct sb_progress_facts){999, 0, 0, UINT64_MAX}, 80,
+	assert_line(
+		(struct sb_progress_facts){412331, 398112, false, SB_NS_PER_S / 2, 6 * SB_NS_PER_S},
+		80, "412,331 seen, 398,112 removed, 824,662/s, 6 s left");
+	assert_line((struct sb_progress_facts){999, 0, false, 0, UINT64_MAX}, 80,
 		    "999 seen, 0 removed, 0/s");
-	assert_line((struct sb_progress_facts){1000, 1000, SB_NS_PER_S, 0}, 80,
+	assert_line((struct sb_progress_facts){5, 4, true, SB_NS_PER_S, UINT64_MAX}, 80,
+		    "5 seen, 4 to remove, 5/s");
+	assert_line((struct sb_progress_facts){1000, 1000, false, SB_NS_PER_S, 0}, 80,
 		    "1,000 seen, 1,000 removed, 1,000/s, 0 s left");
-	assert_line((struct sb_progress_facts){412331, 398112, SB_NS_PER_S, 0}, 10, "412,331 se");
+	assert_line((struct sb_progress_facts){412331, 398112, false, SB_NS_PER_S, 0}, 10,
+		    "412,331 se");
 }
 
 /* What a pass writes to stderr, which is a file here. */
@@ -64,7 +68,7 @@ static void pass_always(void)
 {
 	struct sb_budget budget = sb_budget_start(10 * SB_NS_PER_S);
 
-	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget);
+	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget, false);
 	tell_for_a_while();
 	sb_progress_end();
 }
@@ -73,7 +77,7 @@ static void pass_auto(void)
 {
 	struct sb_budget budget = sb_budget_start(0);
 
-	sb_progress_start(SB_PROGRESS_AUTO, "sb-x", &budget);
+	sb_progress_start(SB_PROGRESS_AUTO, "sb-x", &budget, false);
 	tell_for_a_while();
 	sb_progress_end();
 }
@@ -82,7 +86,7 @@ static void pass_with_a_message(void)
 {
 	struct sb_budget budget = sb_budget_start(0);
 
-	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget);
+	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget, false);
 	tell_for_a_while();
 	sb_log_say(SB_LOG_WARNING, "a message");
 	sb_progress_end();
@@ -92,7 +96,7 @@ static void pass_over_at_once(void)
 {
 	struct sb_budget budget = sb_budget_start(0);
 
-	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget);
+	sb_progress_start(SB_PROGRESS_ALWAYS, "sb-x", &budget, false);
 	sb_progress_tell(1, 1);
 	sb_progress_end();
 }

@@ -1,0 +1,488 @@
+#!/usr/bin/env bats
+# sb-killstray: who goes, who is spared, and what is said of it.
+
+load common
+load killstray
+
+setup() {
+	need_root
+}
+
+@test "strays end, a keep-alive lives, the last line tells the number" {
+	ns 'start sleep 300; a=$started
+		start sleep infinity; b=$started
+		start_stubborn; c=$started
+		as_user sb-killstray --grace=300ms
+		expect_gone $a; expect_lives $b; expect_gone $c'
+	assert_success
+	assert_output "stray processes killed: 2"
+	assert_equal "$stderr" ""
+}
+
+@test "with nothing to end: 0, at once" {
+	ns 'as_user sb-killstray --grace=1h'
+	assert_success
+	assert_output "stray processes killed: 0"
+}
+
+@test "a dry run names them and touches nothing" {
+	ns 'start sleep 300; echo $started; as_user sb-killstray -n; expect_lives $started'
+	assert_success
+	assert_line --index 1 "would end ${lines[0]} (sleep)"
+	assert_last_line "stray processes found: 1"
+}
+
+@test "JSON tells all of it" {
+	ns 'start sleep 300; start sleep infinity; start_stubborn
+		as_user sb-killstray -J --grace=500ms'
+	assert_success
+	assert_equal "$(json .tool)" sb-killstray
+	assert_equal "$(json .uid)" "$USER_UID"
+	assert_equal "$(json .dry_run)" false
+	assert_equal "$(json .found)" 2
+	assert_equal "$(json .killed)" 2
+	assert_equal "$(json .ended_by_term)" 1
+	assert_equal "$(json .ended_by_kill)" 1
+	assert_equal "$(json '.survivors | length')" 0
+	assert_equal "$(json '[.spared[] | .comm + " " + .why] | sort | join(",")')" \
+		"sb-killstray self,sleep keep-alive"
+	assert_equal "$(json .grace_s)" 0.5
+	assert_equal "$(json .exit_status)" 0
+	[ "$(json .passes)" -ge 3 ]
+}
+
+@test "the grace is 2 s" {
+	ns 'as_user sb-killstray -J'
+	assert_equal "$(json .grace_s)" 2
+}
+
+# --- whose ----------------------------------------------------------------------------------------
+
+@test "other users' processes are not touched" {
+	ns 'start_other sleep 300; a=$started
+		sleep 300 & b=$!
+		as_user sb-killstray; expect_lives $a; expect_lives $b'
+	assert_success
+	assert_output "stray processes killed: 0"
+}
+
+@test "root acts for a user by --uid" {
+	ns 'start sleep 300; a=$started; sleep 300 & sb-killstray --uid=$USER_UID; expect_gone $a; expect_lives $!'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
+@test "the saved uid makes it the uid's, the effective one alone does not" {
+	ns 'python3 -c "import os,time; os.setresuid(0, $USER_UID, 0); time.sleep(300)" & a=$!
+		wait_until grep -q "^Uid:.0.$USER_UID.0" /proc/$a/status
+		python3 -c "import os,time; os.setresuid(0, 0, $USER_UID); time.sleep(300)" & b=$!
+		wait_until grep -q "^Uid:.0.0.$USER_UID" /proc/$b/status
+		python3 -c "import os,time; os.setresuid($USER_UID, 0, 0); time.sleep(300)" & c=$!
+		wait_until grep -q "^Uid:.$USER_UID.0.0" /proc/$c/status
+		sb-killstray --uid=$USER_UID
+		expect_lives $a effective; expect_gone $b saved; expect_gone $c real'
+	assert_success
+	assert_output "stray processes killed: 2"
+}
+
+@test "a setuid program that the uid started is found" {
+	ns 'cp "$(command -v sleep)" $T/setuid; chmod 4755 $T/setuid
+		start $T/setuid 300; grep -q "^Uid:.$USER_UID.0.0" /proc/$started/status
+		as_user sb-killstray; expect_gone $started'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
+@test "what may not be signalled is a survivor: status 1, named with reason" {
+	ns 'start_other sleep 300
+		as_user sb-killstray --uid=$OTHER_UID || s=$?; expect_lives $started; exit ${s:-0}'
+	assert_failure 1
+	assert_last_line "stray processes killed: 0"
+	assert_regex "$stderr" "cannot end '[0-9]+ \(sleep\)': it cannot be signalled: Operation not permitted"
+}
+
+# --- ancestors and their like ---------------------------------------------------------------------
+
+@test "through sh -c, timeout, env, setsid, su -c: the chain lives, its strays do not" {
+	local chain
+	for chain in "sh -c 'sb-killstray; exit \$?'" "timeout 60 sb-killstray" "env A=b sb-killstray" \
+		"setsid --wait sb-killstray" "bash -c 'timeout 60 sh -c \"sb-killstray; :\"; echo after'"; do
+		ns "start sleep 300; as_user bash -c '$(printf %s "$chain" | sed "s/'/'\\\\''/g"); true'; expect_gone \$started"
+		assert_success
+		assert_line "stray processes killed: 1"
+	done
+}
+
+@test "ancestors through another uid" {
+	ns 'cat >$T/outer <<-"END"
+			trap "echo hit >$T/hit" TERM
+			"$@"
+		END
+		chmod 755 $T/outer
+		as_user bash $T/outer setpriv --reuid $USER_UID true
+		python3 - $USER_UID $OTHER_UID <<-"END"
+			import os, sys, subprocess
+			user, other = int(sys.argv[1]), int(sys.argv[2])
+			# user, below it another uid, below that the user again
+			top = os.fork()
+			if top == 0:
+			    os.setresuid(user, 0, 0)
+			    middle = os.fork()
+			    if middle == 0:
+			        os.setresuid(other, 0, 0)
+			        os.seteuid(0)
+			        sys.exit(subprocess.call(["setpriv", "--reuid", str(user), "--regid", str(user),
+			            "--clear-groups", "sb-killstray", "-J"]))
+			    sys.exit(os.waitstatus_to_exitcode(os.waitpid(middle, 0)[1]))
+			sys.exit(os.waitstatus_to_exitcode(os.waitpid(top, 0)[1]))
+		END'
+	assert_success
+	assert_equal "$(json .killed)" 0
+	assert_equal "$(json '[.spared[].why] | sort | join(",")')" ancestor,self
+}
+
+@test "its own children are strays, the shell that became it is itself" {
+	ns 'as_user bash -c "sleep 300 & echo \$!; exec sb-killstray" >$T/out; cat $T/out; expect_gone $(head -1 $T/out)'
+	assert_success
+	assert_last_line "stray processes killed: 1"
+}
+
+@test "an ancestor with 200 unreaped children: at once, 0" {
+	ns 'as_user ks-zombies 200 sb-killstray -J --grace=1h'
+	assert_success
+	assert_equal "$(json .killed)" 0
+	assert_equal "$(json '[.spared[] | select(.why == "zombie")] | length')" 200
+}
+
+@test "a zombie leader with a live thread is a stray" {
+	ns 'for kind in leader stubborn; do
+			setpriv --reuid $USER_UID ks-zombies $kind & a=$!
+			wait_until state_is $a Z
+			[ "$(ls /proc/$a/task | wc -l)" = 2 ]
+			as_user sb-killstray --grace=300ms
+			wait_until [ "$(ls /proc/$a/task 2>/dev/null | wc -l)" -le 1 ]
+		done'
+	assert_success
+	assert_line --index 0 "stray processes killed: 1"
+	assert_line --index 1 "stray processes killed: 1"
+}
+
+@test "another run of this program is spared, and both end 0" {
+	ns 'start sleep 300
+		as_user sb-killstray >$T/1 & a=$!
+		as_user sb-killstray >$T/2 & b=$!
+		wait $a; wait $b; expect_gone $started; cat $T/1 $T/2'
+	assert_success
+	assert_line --partial "stray processes killed: "
+}
+
+@test "a second run finds nothing" {
+	ns 'start sleep 300; as_user sb-killstray; as_user sb-killstray'
+	assert_success
+	assert_line --index 0 "stray processes killed: 1"
+	assert_line --index 1 "stray processes killed: 0"
+}
+
+# --- keep-alives ----------------------------------------------------------------------------------
+
+@test "keep-alives by the whole argv, without the directory of the program" {
+	ns 'start sleep infinity; a=$started; start /usr/bin/sleep infinity; b=$started
+		start sleep infinity 1; c=$started; start sleep 300; d=$started
+		as_user sb-killstray
+		expect_lives $a; expect_lives $b; expect_gone $c; expect_gone $d'
+	assert_success
+	assert_output "stray processes killed: 2"
+}
+
+@test "--keep adds, --no-keep takes the default away" {
+	ns 'start sleep infinity; a=$started; start sleep 300; b=$started; start sleep 301; c=$started
+		as_user sb-killstray --keep="sleep 300" --keep="/x/sleep 999"
+		expect_lives $a; expect_lives $b; expect_gone $c
+		as_user sb-killstray --no-keep --keep="sleep 300"
+		expect_gone $a; expect_lives $b'
+	assert_success
+	assert_line --index 0 "stray processes killed: 1"
+	assert_line --index 1 "stray processes killed: 1"
+}
+
+@test "--keep finds who calls itself something else" {
+	ns 'start sleep 1; { exec -a keep/me setpriv --reuid $USER_UID --regid $USER_UID --clear-groups bash -c "exec -a keep/me sleep 303"; } & b=$!
+		wait_until runs $b sleep
+		as_user sb-killstray --keep="me 303"; expect_lives $b'
+	assert_success
+}
+
+@test "what becomes a keep-alive on TERM has not saved itself" {
+	ns 'start bash -c "trap \"exec sleep infinity\" TERM; echo >$T/set; while :; do sleep 0.05; done"; a=$started
+		wait_until [ -e $T/set ]
+		as_user sb-killstray --grace=500ms; expect_gone $a'
+	assert_success
+}
+
+@test "--keep-pid" {
+	ns 'start sleep 300; a=$started; start sleep 300; b=$started
+		as_user sb-killstray --keep-pid=$a; expect_lives $a; expect_gone $b'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
+@test "--pid: these alone" {
+	ns 'start sleep 300; a=$started; start sleep 300; b=$started; start sleep 300; c=$started
+		as_user sb-killstray --pid=$a,$c; expect_gone $a; expect_lives $b; expect_gone $c'
+	assert_success
+	assert_output "stray processes killed: 2"
+}
+
+@test "--pid: another user's, a keep-alive and nobody are told, not ended" {
+	ns 'start_other sleep 300; a=$started; start sleep infinity; b=$started
+		echo $a $b; as_user sb-killstray --pid=$a --pid=$b,99999; expect_lives $a; expect_lives $b'
+	assert_success
+	assert_last_line "stray processes killed: 0"
+	assert_regex "$stderr" "'${lines[0]% *}': no process of uid $USER_UID has this number"
+	assert_regex "$stderr" "'${lines[0]#* } \(sleep\)': spared: a keep-alive"
+	assert_regex "$stderr" "'99999': no process of uid"
+}
+
+# --- how ------------------------------------------------------------------------------------------
+
+@test "one leaves at once, one needs most of the grace, one ignores TERM" {
+	ns 'start sleep 300
+		start bash -c "trap \"sleep 0.7; echo saved >$T/saved; exit\" TERM; echo >$T/set; while :; do sleep 0.05; done"
+		start_stubborn
+		wait_until [ -e $T/set ]
+		as_user sb-killstray --grace=1s >$T/out; cat $T/saved $T/out'
+	assert_success
+	assert_line --index 0 saved
+}
+
+@test "a stopped one is woken to act on TERM, and needs no KILL" {
+	ns 'start bash -c "trap \"echo saved >$T/f; exit\" TERM; kill -STOP \$\$; while :; do sleep 0.05; done"
+		wait_until state_is $started T
+		as_user sb-killstray -J --grace=10s; expect_gone $started; [ "$(cat $T/f)" = saved ]'
+	assert_success
+	assert_equal "$(json .ended_by_kill)" 0
+}
+
+@test "a number taken over within the grace is not signalled" {
+	ns 'start sleep 300; a=$started
+		start_stubborn
+		ks-take $a $OTHER_UID $T/n & wait_until runs $! ks-take
+		sb-killstray --uid=$USER_UID --grace=1500ms
+		[ -e $T/n.taken ]; [ ! -e $T/n.signalled ]; expect_lives $a newcomer'
+	assert_success
+}
+
+# --- pipes ----------------------------------------------------------------------------------------
+
+@test "script | tee log: the reader lives, its log is whole, what inherited the pipe goes" {
+	ns 'as_user bash -c "{ sleep 300 & echo \$! >$T/stray; n=\$(sb-killstray); echo \"got \$n\"; echo end; } | tee $T/log" >$T/out
+		cat $T/log; expect_gone $(cat $T/stray)'
+	assert_success
+	assert_line --index 0 "got stray processes killed: 1"
+	assert_line --index 1 end
+}
+
+@test "sb-killstray | tee | cat: every reader lives, time and again" {
+	ns 'for i in $(seq 40); do
+			as_user bash -c "sb-killstray | tee $T/f | cat >$T/g; echo \${PIPESTATUS[*]}" >$T/s
+			[ "$(cat $T/s)" = "0 0 0" ]
+			[ "$(cat $T/g)" = "stray processes killed: 0" ]
+		done'
+	assert_success
+}
+
+@test "a writer into its standard input lives" {
+	ns 'as_user bash -c "sleep 2 | sb-killstray -J; exit \${PIPESTATUS[0]}"'
+	assert_success
+	assert_equal "$(json '[.spared[] | select(.why == "pipe").comm] | join(",")')" sleep
+}
+
+@test "a pipe on other descriptors, an unrelated one, a fifo opened for both spare nobody" {
+	ns 'mkfifo -m 666 $T/fifo
+		start bash -c "exec 7<>$T/fifo 0<&7; exec sleep 300 <&7"; wait_until runs $started sleep; a=$started
+		as_user bash -c "exec <>$T/fifo; sb-killstray" ; expect_gone $a both
+		as_user bash -c "sleep 301 | sleep 302" & wait_until [ "$(count_of sleep)" = 2 ]
+		as_user sb-killstray; [ "$(count_of sleep)" = 0 ]
+		as_user bash -c "{ exec 9<&0 </dev/null; exec sleep 303; } < <(exec sb-killstray)" || true'
+	assert_success
+	assert_line --index 1 "stray processes killed: 3"
+}
+
+@test "a named fifo is a pipe" {
+	ns 'mkfifo -m 666 $T/fifo
+		start bash -c "exec cat <$T/fifo >$T/log"; a=$started
+		as_user bash -c "sb-killstray -J >$T/fifo"
+		wait_until gone $a; cat $T/log'
+	assert_success
+	assert_equal "$(json '[.spared[] | select(.why == "pipe").comm] | join(",")')" cat
+}
+
+# --- storms ---------------------------------------------------------------------------------------
+
+@test "twenty hoppers that never pause are gone, or it says 3; never a false 0" {
+	ns 'as_user ks-swarm hop 20; sleep 0.1
+		as_user sb-killstray --grace=100ms || s=$?
+		[ "${s:-0}" = 3 ] || [ "$(count_of ks-swarm)" = 0 ]; exit "${s:-0}"'
+	case $status in
+	0) refute_output "stray processes killed: 0" ;;
+	3) refute_count ;;
+	*) fail "status $status" ;;
+	esac
+}
+
+@test "200 that spin and ignore TERM" {
+	ns 'as_user ks-swarm spin 200
+		as_user sb-killstray --grace=100ms; [ "$(count_of ks-swarm)" = 0 ]'
+	assert_success
+	assert_output "stray processes killed: 200"
+}
+
+@test "a bomb bounded by ulimit -u" {
+	ns 'as_user bash -c "ulimit -u 60; exec ks-swarm bomb"; wait_until [ "$(count_of ks-swarm)" -ge 50 ]
+		as_user sb-killstray --grace=100ms; [ "$(count_of ks-swarm)" = 0 ]'
+	assert_success
+}
+
+# --- honesty --------------------------------------------------------------------------------------
+
+@test "hidepid=2: what is seen goes, status 3, no count, hidepid is named" {
+	ns 'mount -o remount,hidepid=2 /proc; start sleep 300; a=$started
+		as_user sb-killstray >$T/out 2>$T/err || s=$?; expect_gone $a; cat $T/out; cat $T/err >&2
+		[ ! -s $T/out ]; exit $s'
+	assert_failure 3
+	assert_regex "$stderr" "hidepid"
+}
+
+@test "no room for descriptors: never a clean 0 while a stray lives" {
+	ns 'for n in 3 4 5 6 7 8 9 10 12 16; do
+			start sleep 300
+			s=0; as_user bash -c "ulimit -n $n; exec sb-killstray" >$T/out 2>$T/err || s=$?
+			[ "$s" != 0 ] || gone $started || { echo "$n: $(cat $T/out)" >&2; exit 1; }
+			[ "$s" = 0 ] || ! grep -q "killed: 0" $T/out || exit 96
+			kill -KILL $started 2>/dev/null || true
+		done'
+	assert_success
+}
+
+@test "more strays than descriptors" {
+	ns 'as_user ks-swarm sleep 100; as_user bash -c "trap \"\" TERM; ks-swarm sleep 20"
+		as_user bash -c "ulimit -n 20; exec sb-killstray --grace=500ms"; [ "$(count_of ks-swarm)" = 0 ]'
+	assert_success
+	assert_output "stray processes killed: 120"
+}
+
+@test "an empty /proc is refused" {
+	ns 'mount -t tmpfs none /proc; as_user sb-killstray'
+	assert_failure 2
+	refute_count
+}
+
+@test "the procfs of another pid namespace is refused" {
+	mkdir "$BATS_TEST_TMPDIR/outer"
+	mount --bind /proc "$BATS_TEST_TMPDIR/outer"
+	ns "start sleep 300; as_user sb-killstray --procfs=$BATS_TEST_TMPDIR/outer || s=\$?; expect_lives \$started; exit \$s"
+	umount "$BATS_TEST_TMPDIR/outer"
+	assert_failure 2
+	refute_count
+}
+
+@test "the initial pid namespace is refused, root there must be named" {
+	[ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ] || skip "not in the initial pid namespace"
+	run --separate-stderr as_user sb-killstray
+	assert_failure 2
+	refute_output
+	assert_regex "$stderr" "say --host, --pid or --cgroup"
+	assert_regex "$stderr" "it would have ended 0 processes of uid $USER_UID"
+	run --separate-stderr sb-killstray --pid=999999999
+	assert_failure 2
+	assert_regex "$stderr" "--uid=0"
+}
+
+@test "standard output closed, full, or its reader gone: the strays go, status 1" {
+	ns 'start sleep 300; s=0; as_user sb-killstray >&- || s=$?; [ $s = 1 ]; expect_gone $started
+		start sleep 300; s=0; as_user sb-killstray >/dev/full || s=$?; [ $s = 1 ]; expect_gone $started
+		start sleep 300
+		as_user bash -c "(sleep 0.1; sb-killstray; echo \$? >$T/s) | exec 0<&-" ; wait_until [ -s $T/s ]
+		[ "$(cat $T/s)" = 1 ]; expect_gone $started'
+	assert_success
+}
+
+@test "held by a tracer that does not serve it: a survivor with its state and its tracer" {
+	ns 'start sleep 300; a=$started
+		ks-trace $a $T/held & t=$!; wait_until [ -e $T/held ]
+		kill -STOP $t; echo $a $t
+		as_user sb-killstray -J --grace=100ms || s=$?; exit ${s:-0}'
+	assert_failure 1
+	output=${lines[1]}
+	assert_equal "$(json '.survivors | length')" 1
+	assert_equal "$(json '.survivors[0].state')" t
+	assert_equal "$(json '.survivors[0].reason')" "it is held by pid ${lines[0]#* }, which traces it"
+}
+
+@test "nothing stays stopped" {
+	ns 'start bash -c "kill -STOP \$\$; sleep 300"; wait_until state_is $started T
+		as_user sb-killstray; expect_gone $started'
+	assert_success
+}
+
+# --- interruptions --------------------------------------------------------------------------------
+
+@test "SIGTERM and SIGINT end it with 4, without a count; SIGHUP and SIGPIPE do not" {
+	ns 'for signal in TERM INT; do
+			start_stubborn
+			as_user bash -c "exec sb-killstray --grace=1h >$T/out" & a=$!
+			wait_until grep -q "^SigPnd:.*0" /proc/$a/status
+			wait_until [ "$(pgrep -c -x sb-killstray)" = 1 ]
+			p=$(pgrep -x sb-killstray)
+			wait_until grep -q "^SigBlk:.*4002$" /proc/$p/status
+			kill -HUP $p; kill -PIPE $p
+			kill -$signal $p; s=0; wait $a || s=$?
+			[ $s = 4 ] || exit $((100 + s))
+			[ ! -s $T/out ]; expect_lives $started; kill -KILL $started
+		done'
+	assert_success
+}
+
+# --- the lock -------------------------------------------------------------------------------------
+
+@test "--lock: while another holds it, --lock-wait ends the wait: 6, nothing ended" {
+	ns 'start sleep 300; flock $T/l sleep 100 & wait_until runs $! flock
+		wait_until sh -c "! flock -n $T/l true"
+		s=0; as_user sb-killstray --lock=$T/l --lock-wait=300ms || s=$?; expect_lives $started
+		[ $s = 6 ]
+		s=0; as_user sb-killstray --lock=$T/l --lock-wait=0 || s=$?; [ $s = 6 ]
+		as_user sb-killstray -n --lock=$T/l'
+	assert_success
+	assert_last_line "stray processes found: 1"
+	assert_line --index 0 --partial "would end"
+}
+
+@test "--lock: waits, sweeps with it held, is made if need be" {
+	ns 'start sleep 300; a=$started; flock $T/l sleep 0.5 & sleep 0.1
+		as_user sb-killstray --lock=$T/l; expect_gone $a; wait $!
+		as_user sb-killstray --lock=$T/new; [ -e $T/new ]
+		start_stubborn; as_user sb-killstray --grace=1500ms --lock=$T/new & sleep 0.7; ! flock -n $T/new true; wait $!'
+	assert_success
+}
+
+@test "--lock: a signal ends the wait: 6" {
+	ns 'start sleep 300; flock $T/l sleep 100 & wait_until sh -c "! flock -n $T/l true"
+		as_user sb-killstray --lock=$T/l & a=$!
+		wait_until [ "$(pgrep -c -x sb-killstray)" = 1 ]; p=$(pgrep -x sb-killstray)
+		wait_until grep -q flock_lock /proc/$p/wchan || true
+		kill -TERM $p; s=0; wait $a || s=$?; expect_lives $started; exit $s'
+	assert_failure 6
+	refute_count
+}
+
+@test "--lock: said once after 5 s" {
+	ns 'flock $T/l sleep 5.6 & wait_until sh -c "! flock -n $T/l true"; as_user sb-killstray --lock=$T/l'
+	assert_success
+	assert_equal "$(grep -c "waiting for the lock" <<<"$stderr")" 1
+}
+
+@test "--lock: one that cannot be opened: 1, nothing ended" {
+	ns 'start sleep 300; as_user sb-killstray --lock=$T/none/l || s=$?; expect_lives $started; exit $s'
+	assert_failure 1
+	refute_count
+}

@@ -1,0 +1,98 @@
+# What the tests of sb-sweep and sb-legacy-heal have in common.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+# Above the kernel's PID_MAX_LIMIT: dead, and no storm of processes brings the number back.
+DEAD=4194999
+
+# For commands that go to the background: a function would put a shell in between.
+AS_USER=(setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups)
+
+sweep() {
+	run --separate-stderr sb-sweep "$@"
+	echo "# sb-sweep $*: status $status; $output; $stderr"
+}
+
+# A user's scan depends on what others do on this host meanwhile; nothing goes without proof, so
+# that it can be asked for again, as the status says.
+sweep_as_user() {
+	local i
+	for i in $(seq 20); do
+		run --separate-stderr as_user sb-sweep "$@"
+		echo "# as user: sb-sweep $*: status $status; $output; $stderr"
+		[ "$status" = 3 ] || break
+	done
+}
+
+# stage NAME...: directories of dead sandboxes in $R, two days old.
+stage() {
+	local name
+	for name in "$@"; do
+		mkdir -m 700 -- "$R/$name"
+		age "2 days" "$R/$name"
+	done
+}
+
+stage_as_user() {
+	stage "$@"
+	(cd "$R" && chown -h "$USER_UID:$USER_UID" -- "$@")
+}
+
+# json FILTER: of what the last command showed.
+json() {
+	jq -r "$1" <<<"$output"
+}
+
+# assert_counts NAME=N...: the totals of the last JSON; what is not named is 0. dirs and files are
+# what was removed.
+assert_counts() {
+	assert_equal \
+		"$(jq -r '.totals
+			| {seen, failed, dirs: .removed.dirs, files: .removed.files} + .kept
+			| to_entries | map(select(.value != 0) | "\(.key)=\(.value)") | sort | join(" ")' \
+			<<<"$output")" \
+		"$(printf '%s\n' "$@" | LC_ALL=C sort | paste -sd' ')"
+}
+
+# What is left in $R, one a line.
+left() {
+	(cd "$R" && find . -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort)
+}
+
+assert_left() {
+	assert_equal "$(left)" "$([ $# -eq 0 ] || printf '%s\n' "$@" | LC_ALL=C sort)"
+}
+
+held=0
+# Starts a command that says "ready", waits until it has, and leaves its pid in $HOLDER.
+hold() {
+	local out=$BATS_TEST_TMPDIR/hold.$((++held))
+	"$@" >"$out" 2>&1 3>&- &
+	HOLDER=$!
+	remember "$HOLDER"
+	until grep -q '^ready' "$out"; do
+		kill -0 "$HOLDER" 2>/dev/null || fail "no holder: $(cat "$out")"
+		sleep 0.01
+	done
+}
+
+let_go() {
+	kill -KILL "$HOLDER"
+	wait "$HOLDER" || true
+}
+
+# A process that does nothing until it is ended; its pid is in $SLEEPER.
+sleeper() {
+	"$@" sleep 1000 3>&- &
+	SLEEPER=$!
+	remember "$SLEEPER"
+	wait_until grep -qx sleep "/proc/$SLEEPER/comm"
+}
+
+# Runs a command with a procfs of our own pid namespace mounted with these options.
+with_proc() {
+	local options=$1
+	shift
+	# shellcheck disable=SC2016
+	unshare --mount --propagation private \
+		sh -c 'mount -t proc -o "$0" proc /proc && exec "$@"' "$options" "$@"
+}
