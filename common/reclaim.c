@@ -50,6 +50,7 @@ struct descent {
 	off_t at;	    /* where its listing stands */
 	bool climbed;	    /* the last move was up, and nothing was removed since */
 	int stalls;	    /* times that it went down again from there */
+	uint64_t stepped;   /* inode of the directory that was stepped over last */
 	int leftover_error; /* why the first thing that stays could not go */
 };
 
@@ -175,6 +176,9 @@ static int go_down(struct descent *descent, const char *name)
 		return r;
 	if (place.mount_id != descent->mount_id || place.dev != descent->dev)
 		return -EXDEV;
+	/* A listing that does not go on behind it would lead there for ever. */
+	if (place.inode == descent->stepped)
+		return -ENOTEMPTY;
 	r = push(descent, &place);
 	return r < 0 ? r : change_to(descent, &fd, 0);
 }
@@ -203,10 +207,12 @@ static int go_up(struct descent *descent)
 		return -EAGAIN;
 	descent->depth--;
 	descent->climbed = !leftover;
-	if (leftover)
+	if (leftover) {
 		at = above->after;
-	else if (above->leftover)
+		descent->stepped = descent->level[descent->depth].inode;
+	} else if (above->leftover) {
 		at = above->before;
+	}
 	above->leftover = above->leftover || leftover;
 	return change_to(descent, &fd, at);
 }
