@@ -54,46 +54,17 @@ static bool read_end(int procfs, pid_t pid, int fd, struct sb_pipe_end *ret)
 	return learn_direction(procfs, path, ret);
 }
 
-size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD])
+void sb_pipes_read(int procfs, pid_t pid, struct sb_pipe_ends *ret)
 {
-	size_t count = 0;
-
+	ret->count = 0;
 	for (int fd = 0; fd < SB_PIPES_STANDARD; fd++)
-		if (read_end(procfs, pid, fd, &ret[count]))
-			count++;
-	return count;
+		if (read_end(procfs, pid, fd, &ret->item[ret->count]))
+			ret->count++;
 }
 
 static bool is_same(const struct sb_pipe_end *a, const struct sb_pipe_end *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->writes == b->writes;
-}
-
-bool sb_pipes_held_anywhere(int procfs, pid_t pid, const struct sb_pipe_end *end)
-{
-	sb_auto_closedir DIR *dir = NULL;
-	char path[FD_PATH];
-	const struct dirent *entry;
-	int fd;
-
-	snprintf(path, sizeof(path), "%d/fd", (int)pid);
-	fd = openat(procfs, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return false;
-	}
-	while ((entry = readdir(dir))) {
-		struct sb_pipe_end held;
-
-		if (entry->d_name[0] != '.' &&
-		    read_end(procfs, pid, (int)strtol(entry->d_name, NULL, 10), &held) &&
-		    is_same(&held, end))
-			return true;
-	}
-	return false;
 }
 
 static bool is_known_pipe(const struct sb_pipes *pipes, const struct sb_pipe_end *end)
@@ -104,35 +75,59 @@ static bool is_known_pipe(const struct sb_pipes *pipes, const struct sb_pipe_end
 	return false;
 }
 
-int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count, bool onward)
+static bool is_sought(const struct sb_pipes *pipes, const struct sb_pipe_end *end)
 {
-	for (size_t i = 0; i < count; i++) {
-		struct sb_pipe_end opposite = ends[i];
-		struct sb_pipe_end *grown;
+	for (size_t i = 0; i < pipes->count; i++)
+		if (is_same(&pipes->sought[i], end))
+			return true;
+	return false;
+}
 
-		opposite.writes = !opposite.writes;
-		if (onward ? is_known_pipe(pipes, &opposite) : sb_pipes_match(pipes, &opposite, 1))
-			continue;
-		grown = reallocarray(pipes->sought, pipes->count + 1, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		pipes->sought = grown;
-		pipes->sought[pipes->count++] = opposite;
-	}
+static int add(struct sb_pipes *pipes, const struct sb_pipe_end *end)
+{
+	struct sb_pipe_end *sought = reallocarray(pipes->sought, pipes->count + 1, sizeof(*sought));
+	bool *found;
+
+	if (!sought)
+		return -ENOMEM;
+	pipes->sought = sought;
+	found = reallocarray(pipes->found, pipes->count + 1, sizeof(*found));
+	if (!found)
+		return -ENOMEM;
+	pipes->found = found;
+	pipes->sought[pipes->count] = *end;
+	pipes->found[pipes->count++] = false;
 	return 0;
 }
 
-bool sb_pipes_match(const struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count)
+int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_ends *ends, bool onward)
 {
+	int r = 0;
+
+	for (size_t i = 0; i < ends->count && r == 0; i++) {
+		struct sb_pipe_end opposite = ends->item[i];
+
+		opposite.writes = !opposite.writes;
+		if (!(onward ? is_known_pipe(pipes, &opposite) : is_sought(pipes, &opposite)))
+			r = add(pipes, &opposite);
+	}
+	return r;
+}
+
+bool sb_pipes_match(struct sb_pipes *pipes, const struct sb_pipe_ends *ends)
+{
+	bool any = false;
+
 	for (size_t i = 0; i < pipes->count; i++)
-		for (size_t k = 0; k < count; k++)
-			if (is_same(&pipes->sought[i], &ends[k]))
-				return true;
-	return false;
+		for (size_t k = 0; k < ends->count; k++)
+			if (is_same(&pipes->sought[i], &ends->item[k]))
+				any = pipes->found[i] = true;
+	return any;
 }
 
 void sb_pipes_free(struct sb_pipes *pipes)
 {
 	free(pipes->sought);
+	free(pipes->found);
 	*pipes = (struct sb_pipes){0};
 }

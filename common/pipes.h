@@ -18,18 +18,19 @@ struct sb_pipe_end {
 
 #define SB_PIPES_STANDARD 3 /* descriptors 0 to 2 */
 
-/*
- * The ends that a process holds on descriptors 0 to 2: their number, 0 too when they cannot be
- * seen. Never asks the filesystem of a file, which may not answer.
- */
-size_t sb_pipes_of(int procfs, pid_t pid, struct sb_pipe_end ret[SB_PIPES_STANDARD]);
+/* The ends that a process holds on these. */
+struct sb_pipe_ends {
+	struct sb_pipe_end item[SB_PIPES_STANDARD];
+	size_t count;
+};
 
-/* Whether a process holds that end on any of its descriptors. */
-bool sb_pipes_held_anywhere(int procfs, pid_t pid, const struct sb_pipe_end *end);
+/* None too when they cannot be seen. Never asks the filesystem of a file, which may not answer. */
+void sb_pipes_read(int procfs, pid_t pid, struct sb_pipe_ends *ret);
 
 /* The ends that are sought. Zero-initialize; free with sb_pipes_free. */
 struct sb_pipes {
 	struct sb_pipe_end *sought;
+	bool *found; /* whether somebody was seen to hold it, for each */
 	size_t count;
 };
 
@@ -38,11 +39,10 @@ struct sb_pipes {
  * out: a reader that was found by its pipe leads on to what it writes to, and not back to everybody
  * who inherited the writing end. -ENOMEM.
  */
-int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count,
-		  bool onward);
+int sb_pipes_seek(struct sb_pipes *pipes, const struct sb_pipe_ends *ends, bool onward);
 
-/* Whether one of these ends is sought. */
-bool sb_pipes_match(const struct sb_pipes *pipes, const struct sb_pipe_end *ends, size_t count);
+/* Whether one of these ends is sought; it is found then. */
+bool sb_pipes_match(struct sb_pipes *pipes, const struct sb_pipe_ends *ends);
 
 void sb_pipes_free(struct sb_pipes *pipes);
 

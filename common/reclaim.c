@@ -107,6 +107,17 @@ static int learn_place(int fd, struct place *ret)
 	return ret->mount_id ? 0 : -EOPNOTSUPP;
 }
 
+/* A signal asks for an end between two entries; on FUSE and NFS it can interrupt one. */
+static int remove_name(int dir, const char *name, bool directory)
+{
+	int r;
+
+	do
+		r = unlinkat(dir, name, directory ? AT_REMOVEDIR : 0);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
 /* The outcome that an error of removing or opening stands for. */
 static void conclude(struct sb_reclaimed *result, int error)
 {
@@ -237,7 +248,7 @@ static int remove_one(struct descent *descent, const struct dirent64 *entry)
 	/* What getdents64(2) said of the type may be old, or nothing: the other call is tried too.
 	 */
 	for (int i = 0; i < 2; i++) {
-		if (unlinkat(descent->fd, entry->d_name, directory ? AT_REMOVEDIR : 0) == 0) {
+		if (remove_name(descent->fd, entry->d_name, directory) == 0) {
 			descent->climbed = false;
 			return 1;
 		}
@@ -364,7 +375,7 @@ static int remove_tree(struct descent *descent, const struct sb_facts *judged)
 		r = empty_tree(descent);
 		if (r < 0)
 			return r;
-		if (unlinkat(descent->top, descent->name, AT_REMOVEDIR) == 0)
+		if (remove_name(descent->top, descent->name, true) == 0)
 			return 0;
 		if (errno != ENOTEMPTY && errno != EEXIST)
 			return -errno;
@@ -399,7 +410,7 @@ void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, 
 	bool directory = S_ISDIR(judged->mode);
 
 	*ret = (struct sb_reclaimed){0};
-	if (unlinkat(dir, name, directory ? AT_REMOVEDIR : 0) == 0) {
+	if (remove_name(dir, name, directory) == 0) {
 		conclude(ret, 0);
 		return;
 	}

@@ -101,10 +101,10 @@ static int learn_ancestors(struct sb_spare_facts *facts)
 
 static int seek_pipes_of(struct sb_spare_facts *facts, pid_t pid)
 {
-	struct sb_pipe_end ends[SB_PIPES_STANDARD];
-	size_t count = sb_pipes_of(facts->view->procfs, pid, ends);
+	struct sb_pipe_ends ends;
 
-	return sb_pipes_seek(&facts->pipes, ends, count, false);
+	sb_pipes_read(facts->view->procfs, pid, &ends);
+	return sb_pipes_seek(&facts->pipes, &ends, false);
 }
 
 int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wishes *wishes,
@@ -149,14 +149,6 @@ static bool is_another_run(const struct sb_spare_facts *facts, pid_t pid)
 	return facts->executable_known &&
 	       read_executable(facts->view->procfs, pid, &device, &inode) &&
 	       device == facts->executable_device && inode == facts->executable_inode;
-}
-
-static bool is_partner(const struct sb_spare_facts *facts, pid_t pid)
-{
-	struct sb_pipe_end ends[SB_PIPES_STANDARD];
-
-	return facts->pipes.count &&
-	       sb_pipes_match(&facts->pipes, ends, sb_pipes_of(facts->view->procfs, pid, ends));
 }
 
 static bool is_zombie(const struct sb_spare_facts *facts, const struct sb_process *process)
@@ -256,15 +248,15 @@ static enum sb_spare judge_by_facts(const struct sb_spare_facts *facts,
 	return SB_SPARE_NOT;
 }
 
-int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process, bool first,
-		   enum sb_spare *ret)
+int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process,
+		   const struct sb_pipe_ends *ends, bool first, enum sb_spare *ret)
 {
 	enum sb_spare spare = judge_by_facts(facts, process, first);
 	int r;
 
 	if (spare == SB_SPARE_NOT && is_another_run(facts, process->pid))
 		spare = SB_SPARE_ANOTHER_RUN;
-	if (spare == SB_SPARE_NOT && is_partner(facts, process->pid))
+	if (spare == SB_SPARE_NOT && sb_pipes_match(&facts->pipes, ends))
 		spare = SB_SPARE_PIPE;
 	if (spare == SB_SPARE_NOT && is_manager(facts, process))
 		spare = SB_SPARE_MANAGER;
@@ -279,18 +271,83 @@ int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *proces
 	return 0;
 }
 
-int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_more)
+int sb_spare_follow_pipes(struct sb_spare_facts *facts, const struct sb_pipe_ends *ends,
+			  bool *ret_more)
 {
-	struct sb_pipe_end ends[SB_PIPES_STANDARD];
-	size_t before = facts->pipes.count, count;
+	size_t before = facts->pipes.count;
 	int r = 0;
 
-	*ret_more = false;
-	if (!before)
-		return 0;
-	count = sb_pipes_of(facts->view->procfs, pid, ends);
-	if (sb_pipes_match(&facts->pipes, ends, count))
-		r = sb_pipes_seek(&facts->pipes, ends, count, true);
+	if (sb_pipes_match(&facts->pipes, ends))
+		r = sb_pipes_seek(&facts->pipes, ends, true);
 	*ret_more = facts->pipes.count > before;
 	return r;
+}
+
+/* A shell holds the ends of a pipe itself while it forks: that is no reader yet. */
+static bool is_everything_found(const struct sb_pipes *pipes)
+{
+	for (size_t i = 0; i < pipes->count; i++)
+		if (!pipes->found[i])
+			return false;
+	return true;
+}
+
+/* At work, as a shell is between two forks; one whose pipeline is complete sleeps. */
+static bool is_at_work(char state)
+{
+	return state == 'R' || state == 'D';
+}
+
+bool sb_spare_is_ancestor_at_work(const struct sb_spare_facts *facts)
+{
+	for (size_t i = 0; i < facts->ancestor_count; i++) {
+		struct sb_proc_stat stat;
+		char task[16];
+
+		snprintf(task, sizeof(task), "%d", (int)facts->ancestor[i].pid);
+		if (sb_proc_read_stat(facts->view->procfs, task, &stat) == 0 &&
+		    is_at_work(stat.state))
+			return true;
+	}
+	return false;
+}
+
+/* The child of an ancestor that was at work when it was met, if it was one; else 0. */
+static pid_t parent_of_busy(const struct sb_spare_facts *facts, const struct sb_process *process)
+{
+	if (process->pid == facts->self || !is_at_work(process->stat.state))
+		return 0;
+	for (size_t i = 0; i < facts->ancestor_count; i++)
+		if (facts->ancestor[i].pid == process->stat.parent)
+			return process->stat.parent;
+	return 0;
+}
+
+/* A copy of an ancestor that has not become another program, perhaps only not yet. */
+static bool is_copy(const struct sb_spare_facts *facts, pid_t pid, pid_t parent)
+{
+	uint64_t device, inode, parent_device, parent_inode;
+
+	return read_executable(facts->view->procfs, pid, &device, &inode) &&
+	       read_executable(facts->view->procfs, parent, &parent_device, &parent_inode) &&
+	       device == parent_device && inode == parent_inode;
+}
+
+enum sb_spare_pipeline sb_spare_look_at_pipeline(struct sb_spare_facts *facts,
+						 const struct sb_process *process,
+						 const struct sb_pipe_ends *ends)
+{
+	pid_t parent = parent_of_busy(facts, process);
+
+	if (!parent)
+		return SB_SPARE_PIPELINE_COMPLETE;
+	if (is_copy(facts, process->pid, parent) &&
+	    (!is_everything_found(&facts->pipes) || sb_pipes_match(&facts->pipes, ends)))
+		return SB_SPARE_PIPELINE_IN_THE_MAKING;
+	return SB_SPARE_PIPELINE_LOOK_AGAIN;
+}
+
+bool sb_spare_misses_reader(const struct sb_spare_facts *facts)
+{
+	return !is_everything_found(&facts->pipes);
 }

@@ -63,17 +63,37 @@ int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wis
 void sb_spare_free(struct sb_spare_facts *facts);
 
 /*
- * If that process is at the other end of a pipe that counts, its own pipes count from here on.
- * *ret_more: they do, and are new: who was looked at before may be at the end of one. -ENOMEM.
+ * If a process with these ends is at the other end of a pipe that counts, its own pipes count from
+ * here on. *ret_more: they do, and are new: who was looked at before may be at the end of one.
+ * -ENOMEM.
  */
-int sb_spare_follow_pipes(struct sb_spare_facts *facts, pid_t pid, bool *ret_more);
+int sb_spare_follow_pipes(struct sb_spare_facts *facts, const struct sb_pipe_ends *ends,
+			  bool *ret_more);
 
 /*
- * The verdict on a process of the target uid that was met with success. first: this is the first
- * listing, so numbers mean those who have them now. -EBUSY: its arguments, on which the verdict
- * depends, cannot be read now. -ESRCH: it departed.
+ * A pipeline around us may still be in the making: the shell forks its members one by one, and each
+ * takes up its pipes only then, so that who will read what we write is not there yet, or not known
+ * for it. What speaks for that: an ancestor that is at work while a reader is missing; and a child
+ * of an ancestor that was at work when it was met.
  */
-int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process, bool first,
-		   enum sb_spare *ret);
+enum sb_spare_pipeline {
+	SB_SPARE_PIPELINE_COMPLETE,
+	SB_SPARE_PIPELINE_LOOK_AGAIN, /* its pipes may have changed while they were looked at */
+	SB_SPARE_PIPELINE_IN_THE_MAKING,
+};
+
+enum sb_spare_pipeline sb_spare_look_at_pipeline(struct sb_spare_facts *facts,
+						 const struct sb_process *process,
+						 const struct sb_pipe_ends *ends);
+bool sb_spare_is_ancestor_at_work(const struct sb_spare_facts *facts);
+bool sb_spare_misses_reader(const struct sb_spare_facts *facts);
+
+/*
+ * The verdict on a process of the target uid that was met with success, and holds these ends.
+ * first: this is the first listing, so numbers mean those who have them now. -EBUSY: its arguments,
+ * on which the verdict depends, cannot be read now. -ESRCH: it departed.
+ */
+int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process,
+		   const struct sb_pipe_ends *ends, bool first, enum sb_spare *ret);
 
 #endif

@@ -13,8 +13,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define STEADY_NEEDED  2   /* listings in a row that meet nobody new */
-#define LATE_PASSES    3   /* listings that may be made after the deadline to become steady */
+#define STEADY_NEEDED  2 /* listings in a row that meet nobody new */
+#define LATE_PASSES    3 /* listings that may be made after the deadline to become steady */
+#define PIPELINE_NS    (100 * SB_NS_PER_MS) /* for a shell to start the rest of a pipeline */
 #define EVENTS_LOOK_MS 100 /* cgroup.events is looked at again after that, whatever poll says */
 
 /* One listing. */
@@ -168,7 +169,7 @@ static void judge_and_deal(struct sb_strays *strays, struct pass *pass, struct s
 	int r;
 
 	if (!stray->judged && !pass->first)
-		sb_spare_follow_pipes(&strays->facts, stray->process.pid, &more);
+		sb_spare_follow_pipes(&strays->facts, &stray->ends, &more);
 	r = sb_straytable_judge(&strays->table, stray, pass->first);
 	if (r < 0)
 		note_unread(strays, pass, stray->process.pid, r);
@@ -205,23 +206,83 @@ static int follow_all_pipes(struct sb_strays *strays)
 		for (size_t i = 0; i < strays->table.count && r == 0; i++) {
 			bool more;
 
-			r = sb_spare_follow_pipes(&strays->facts,
-						  strays->table.item[i]->process.pid, &more);
+			r = sb_spare_follow_pipes(&strays->facts, &strays->table.item[i]->ends,
+						  &more);
 			again |= more;
 		}
 	}
 	return r;
 }
 
+/* Lists and meets everybody, without judging anybody. */
+static int look_around(struct sb_strays *strays, struct pass *pass)
+{
+	int r;
+
+	sb_straytable_free(&strays->table);
+	sb_straytable_start(&strays->table, &strays->view, &strays->facts);
+	strays->gap_count = 0;
+	pass->count = 0;
+	r = list(strays, pass);
+	for (size_t i = 0; r == 0 && i < pass->count; i++)
+		meet(strays, pass, &pass->item[i]);
+	return r < 0 ? r : follow_all_pipes(strays);
+}
+
+/* What the look that was just taken says of the pipeline that we are a part of. */
+static enum sb_spare_pipeline look_at_pipeline(struct sb_strays *strays, bool ancestor_at_work)
+{
+	enum sb_spare_pipeline worst = SB_SPARE_PIPELINE_COMPLETE;
+
+	if (ancestor_at_work)
+		worst = sb_spare_misses_reader(&strays->facts) ? SB_SPARE_PIPELINE_IN_THE_MAKING
+							       : SB_SPARE_PIPELINE_LOOK_AGAIN;
+	for (size_t i = 0; i < strays->table.count; i++) {
+		const struct sb_stray *stray = strays->table.item[i];
+		enum sb_spare_pipeline one =
+			sb_spare_look_at_pipeline(&strays->facts, &stray->process, &stray->ends);
+
+		if (one > worst)
+			worst = one;
+	}
+	return worst;
+}
+
+/*
+ * Gives it a moment to be completed. It is when nobody who may belong to it was at work, or two
+ * looks in a row find it so and lead to the same pipes: within one look a member may take up one of
+ * its pipes after that was looked for.
+ */
+static int look_until_complete(struct sb_strays *strays, struct pass *pass)
+{
+	const uint64_t patience_end = sb_clock_now() + PIPELINE_NS;
+	const struct timespec pause = {.tv_nsec = SB_NS_PER_MS};
+	unsigned int complete = 0;
+
+	for (;;) {
+		size_t before = strays->facts.pipes.count;
+		bool at_work = before && sb_spare_is_ancestor_at_work(&strays->facts);
+		enum sb_spare_pipeline state;
+		int r = look_around(strays, pass);
+
+		if (r < 0 || !before)
+			return r;
+		state = look_at_pipeline(strays, at_work);
+		complete = state == SB_SPARE_PIPELINE_IN_THE_MAKING	     ? 0
+			   : strays->facts.pipes.count != before && complete ? 1
+									     : complete + 1;
+		if (state == SB_SPARE_PIPELINE_COMPLETE || complete == 2 ||
+		    sb_clock_now() >= patience_end || sb_interrupt_pending())
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+}
+
 static int first_pass(struct sb_strays *strays)
 {
 	struct pass pass = {.first = true};
-	int r = list(strays, &pass);
+	int r = look_until_complete(strays, &pass);
 
-	for (size_t i = 0; r == 0 && i < pass.count; i++)
-		meet(strays, &pass, &pass.item[i]);
-	if (r == 0)
-		r = follow_all_pipes(strays);
 	for (size_t i = 0; r == 0 && i < strays->table.count; i++) {
 		struct sb_stray *stray = strays->table.item[i];
 

@@ -94,6 +94,8 @@ static int add(struct sb_straytable *table, const struct sb_process *process, ui
 		return -ENOMEM;
 	}
 	*stray = (struct sb_stray){.process = *process, .inode = inode};
+	if (table->facts->pipes.count)
+		sb_pipes_read(table->view->procfs, process->pid, &stray->ends);
 	table->item[table->count++] = stray;
 	if (process->fd >= 0)
 		table->held++;
@@ -167,7 +169,7 @@ int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, boo
 
 	if (stray->judged)
 		return 0;
-	r = sb_spare_judge(table->facts, &stray->process, first, &stray->spare);
+	r = sb_spare_judge(table->facts, &stray->process, &stray->ends, first, &stray->spare);
 	if (r < 0)
 		return r;
 	stray->judged = true;

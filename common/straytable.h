@@ -15,7 +15,8 @@
 
 struct sb_stray {
 	struct sb_process process;
-	uint64_t inode; /* of its directory in procfs; 0: unknown */
+	uint64_t inode;		  /* of its directory in procfs; 0: unknown */
+	struct sb_pipe_ends ends; /* when it was met; not read while no pipe counts */
 	bool judged;
 	enum sb_spare spare;
 	bool termed, killed; /* signalled so */

@@ -47,6 +47,32 @@ count_of() {
 	echo "$count"
 }
 
+count_is() { # NAME NUMBER
+	[ "$(count_of "$1")" = "$2" ]
+}
+
+# The one process of that name.
+pid_of() {
+	local comm
+	for comm in /proc/[0-9]*/comm; do
+		[ "$(cat "$comm" 2>/dev/null)" != "$1" ] || cut -d / -f 3 <<<"$comm"
+	done
+}
+
+# Whether that command has sent its SIGTERMs, and waits for who got them.
+is_waiting() { # NAME
+	local pid
+	pid=$(pid_of "$1")
+	[ -n "$pid" ] && [[ $(cat "/proc/$pid/wchan") = poll_schedule* ]]
+}
+
+# Whether it waits for a lock: SIGALRM wakes it from time to time.
+is_queueing() { # NAME
+	local pid
+	pid=$(pid_of "$1")
+	[ -n "$pid" ] && grep -q '^SigCgt:.*6002$' "/proc/$pid/status"
+}
+
 # Starts a command as a user in the background, as a child of pid 1, and waits until it runs.
 # Its number is in $started.
 start_as() { # UID COMMAND [ARG...]

@@ -154,7 +154,7 @@ ${E}b"
 	pin_hold "$R/$E" "$T1"
 	inode=$(stat -L -c %i "/proc/$HOLDER/ns/mnt")
 	for way in $ROOT_WAYS; do
-		scan "$way" --json --prefix="$E"
+		scan "$way" --json --require=complete --prefix="$E"
 		assert_status 0
 		[ "${#lines[@]}" -eq 1 ]
 		[ "$(json .tool)" = sb-pinscan ]

@@ -1,0 +1,125 @@
+# Scans while the world moves: what tests/pinscan-races.bats does for a minute and
+# tests/stress/pinscan.bats for as long as it takes.
+# shellcheck shell=bash disable=SC2034,SC2154
+
+# never_free N WAY NAME: N scans, of which none may say that the pinned NAME is free. Tells how many
+# said "pinned" in $seen.
+never_free() {
+	local i status=0
+	seen=0
+	for ((i = 0; i < $1; i++)); do
+		status=0
+		case $2 in
+		user-*) "${AS_USER[@]}" sb-pinscan --evidence="${2#user-}" "$3" ;;
+		*) sb-pinscan --evidence="$2" "$3" ;;
+		esac >/dev/null 2>&1 || status=$?
+		case $status in
+		7) seen=$((seen + 1)) ;;
+		3) ;;
+		*) fail "scan $i by $2 ended with $status" ;;
+		esac
+	done
+	echo "# $2: $seen of $1 pinned, the others unproven"
+}
+
+# Case 4: a holder that copies its namespace and leaves the old one, on several CPUs.
+copying_holder() {
+	hold "$HELPERS/pin-hop" copy "$R/$E" "$T1"
+	never_free "$1" kernel "$E"
+	[ "$seen" -eq "$1" ]
+	never_free "$1" namespaces "$E"
+	[ "$seen" -gt 0 ]
+}
+
+# Case 5: many binds in one namespace, and eight loops that mount and unmount there.
+torn_tables() {
+	local pages=$2
+	pin_hold --flood="$pages:$OWN" "$R/$E" "$T1"
+	mount --bind "$EMPTY" "$T3"
+	mount --make-private "$T3"
+	hold nsenter --target "$HOLDER" --mount "$HELPERS/pin-storm" mount 8 600 "$T2"
+	never_free "$1" kernel "$E"
+	[ "$seen" -eq "$1" ]
+	never_free "$1" namespaces "$E"
+	[ "$seen" -eq "$1" ]
+	never_free "$1" mountinfo "$E"
+}
+
+# Case 7: a hopper that forks and exits, and its likes.
+hoppers() {
+	local mode way
+	for mode in exit thread; do
+		hold "$HELPERS/pin-hop" "$mode" "$R/$E" "$T1"
+		for way in kernel namespaces mountinfo user-namespaces user-mountinfo; do
+			never_free "$1" "$way" "$E"
+		done
+		let_go
+	done
+	hold "${AS_USER[@]}" "$HELPERS/pin-hop" exit "$R/$E" "$T1"
+	for way in namespaces mountinfo user-namespaces user-mountinfo; do
+		never_free "$1" "$way" "$E"
+	done
+	let_go
+	# Without any pause.
+	hold "$HELPERS/pin-hop" exit "$R/$E" "$T1" 0
+	for way in kernel namespaces mountinfo; do
+		never_free "$1" "$way" "$E"
+	done
+}
+
+# Case 51: spawn loops of the target uid do not keep an ordinary user from being covered.
+spawn_loops() {
+	local i
+	hold "$HELPERS/pin-tasks" "$2" 6 5 "$R" "$T1" "$E." "$USER_UID"
+	hold "${AS_USER[@]}" "$HELPERS/pin-storm" spawn 4 600
+	for ((i = 0; i < $1; i++)); do
+		run --separate-stderr "${AS_USER[@]}" sb-pinscan --json "$F"
+		assert_success
+		[ "$(json .coverage.covered)" = true ]
+	done
+}
+
+# Case 58: storms of every kind while a big host is scanned: bounded, and honest.
+storms() {
+	local way
+	hold "$HELPERS/pin-tasks" "$2" 18 80 "$R" "$T1" "$E."
+	mkdir "$T2/storm"
+	hold "$HELPERS/pin-storm" all 4 600 "$T2/storm"
+	for way in kernel namespaces mountinfo; do
+		never_free "$1" "$way" "$E.18_80"
+		sb-pinscan --evidence="$way" --json "$F" >"$BATS_TEST_TMPDIR/json" || true
+		# The contract gives the listings 2 s; the first of them is as long as it is.
+		run jq -e '.coverage.elapsed_s < 10' "$BATS_TEST_TMPDIR/json"
+		assert_success
+	done
+}
+
+# play WAY SCHEDULES SEED [OPTION...]: the model against a scan.
+play() {
+	local way=$1 schedules=$2 seed=$3
+	shift 3
+	run "$HELPERS/model" --schedules="$schedules" --seed="$seed" "$@" "$R/$E" "$T1" -- \
+		"$BIN/sb-pinscan" --evidence="$way" "$E"
+	echo "# $way, seed $seed: $output"
+	assert_success
+}
+
+WALK_MOVES=fptlxcr
+ALL_MOVES=${WALK_MOVES}nd
+
+# The same where numbers begin anew all the time: a pid namespace with few of them.
+play_with_few_pids() {
+	# Before 6.14 there was one pid_max for the whole machine: that is not ours to change.
+	if [ "$(printf '%s\n' 6.14 "$(uname -r)" | sort -V | head -1)" != 6.14 ]; then
+		skip "needs Linux 6.14, where each pid namespace has its own pid_max"
+	fi
+	# shellcheck disable=SC2016
+	run unshare --mount --pid --fork --kill-child --mount-proc sh -c '
+		echo 420 >/proc/sys/kernel/pid_max || exit 99
+		way=$1; shift
+		exec "$@" --trust-pidns --evidence="$way" "$0"' "$E" "$1" \
+		"$HELPERS/model" --schedules="$2" --seed="$3" --moves="$WALK_MOVES" "$R/$E" "$T1" -- \
+		"$BIN/sb-pinscan"
+	echo "# $1, seed $3, few pids: $output"
+	assert_success
+}
