@@ -404,7 +404,7 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 	free(descent.level);
 }
 
-void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, bool whole_tree,
+void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret)
 {
 	bool directory = S_ISDIR(judged->mode);
@@ -415,7 +415,7 @@ void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, 
 		return;
 	}
 	if (directory && (errno == ENOTEMPTY || errno == EEXIST)) {
-		if (whole_tree)
+		if (patience)
 			reclaim_tree(dir, name, judged, patience, ret);
 		else
 			ret->verdict = SB_VERDICT_POPULATED;

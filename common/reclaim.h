@@ -25,11 +25,12 @@ struct sb_reclaimed {
 
 /*
  * Removes the entry called name in dir, if it still is what was judged. A directory goes with all
- * that is below it when whole_tree says so, else only if it is empty. Links go as themselves;
- * nothing but directories is ever opened, and those only when they are on the entry's own mount.
- * What cannot be removed stays, and does not keep what is beside it; but a mount ends it at once.
+ * that is below it when patience is given for that, else only if it is empty. Links go as
+ * themselves; nothing but directories is ever opened, and those only when they are on the entry's
+ * own mount. What cannot be removed stays, and does not keep what is beside it; but a mount ends it
+ * at once.
  */
-void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged, bool whole_tree,
+void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret);
 
 /* What sb_reclaim_entry would come to for a directory that may only go empty: nothing is touched.

@@ -250,24 +250,49 @@ static bool tree_ended(uint64_t below, void *closure)
 	return pass->progress + below > 0 && sb_budget_spent(&pass->sweep->budget);
 }
 
-static void remove_entry(struct pass *pass, struct entry *entry)
+/*
+ * A directory that turns out to be populated: rmdir(2) has not minded for us whether it is still
+ * what was judged, so it is judged once more. All of it takes time, during which what was looked at
+ * ahead grows old.
+ */
+static enum sb_verdict remove_tree(struct pass *pass, struct entry *entry,
+				   struct sb_reclaimed *reclaimed)
 {
 	const struct sb_reclaim_patience patience = {.ended = tree_ended, .closure = pass};
-	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
+	enum sb_verdict verdict;
 
-	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !pass->sweep->rules.whole_trees)
-		reclaimed.verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
-	if (!pass->sweep->dry_run)
-		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts,
-				 pass->sweep->rules.whole_trees, &patience, &reclaimed);
-	entry->error = reclaimed.error;
-	pass->progress += reclaimed.below;
-	pass->sweep->removed += reclaimed.below;
+	look_again(pass, entry);
+	verdict = judge(pass, entry);
+	if (verdict != SB_VERDICT_REMOVE)
+		return verdict;
+	pass->stale = BATCHES_AHEAD;
+	sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, &patience, reclaimed);
+	pass->progress += reclaimed->below;
+	pass->sweep->removed += reclaimed->below;
+	return reclaimed->verdict;
+}
+
+static void remove_entry(struct pass *pass, struct entry *entry)
+{
+	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
+	bool whole_trees = pass->sweep->rules.whole_trees;
+	enum sb_verdict verdict = SB_VERDICT_REMOVE;
+
+	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !whole_trees)
+		verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
+	if (!pass->sweep->dry_run) {
+		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, NULL, &reclaimed);
+		verdict = reclaimed.verdict;
+	}
+	if (verdict == SB_VERDICT_POPULATED && whole_trees)
+		verdict = remove_tree(pass, entry, &reclaimed);
+	if (reclaimed.error < 0)
+		entry->error = reclaimed.error;
 	if (reclaimed.unfinished) {
 		pass->over = true; /* still there, and counted by the pass that finishes it */
 		pass->root->counts.seen--;
 	} else {
-		count(pass, entry, reclaimed.verdict);
+		count(pass, entry, verdict);
 	}
 }
 
