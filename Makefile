@@ -80,6 +80,7 @@ check:
 	@$(MAKE) --no-print-directory run-check
 
 run-check: test-programs
+	@tests/fuzz/build $(BUILD)
 	@tests/run --build $(BUILD) $(TESTS)
 
 ## bench       print the ratios of speed and memory

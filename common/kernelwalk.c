@@ -3,10 +3,16 @@
 #include "clock.h"
 #include "idmap.h"
 #include "nsmount.h"
+#include "proc.h"
 #include "scope.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define INITIAL_USERNS UINT64_C(0xEFFFFFFD) /* <linux/nsfs.h>, fixed since 3.8 */
 
 /*
  * Ids of namespaces are handed out in batches per CPU (6.18), so one that is copied meanwhile may
@@ -103,6 +109,26 @@ static int walk_until_settled(struct walk *walk, int own, const struct sb_ns_ide
 	return 0;
 }
 
+/*
+ * From 6.12 until e6b899f08066 (2026) the ioctls pass over, without a word, what the caller has no
+ * CAP_SYS_ADMIN over: their end is the end of the list only for who has it over all.
+ */
+static int check_sees_all(int procfs)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	uint64_t inode;
+	char link[40];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	if (!(data[0].effective & 1U << CAP_SYS_ADMIN) ||
+	    sb_proc_readlink(procfs, "self/ns/user", link, sizeof(link)) <= 0 ||
+	    !sb_proc_parse_ns(link, "user", &inode) || inode != INITIAL_USERNS)
+		return -EPERM;
+	return 0;
+}
+
 /* Our own namespace, to start from; -ENOTTY where the kernel gives no ids. */
 static int open_start(int procfs, struct sb_ns_identity *ret)
 {
@@ -111,7 +137,9 @@ static int open_start(int procfs, struct sb_ns_identity *ret)
 
 	if (own < 0)
 		return own;
-	r = sb_nsmount_identify(own, ret);
+	r = check_sees_all(procfs);
+	if (r == 0)
+		r = sb_nsmount_identify(own, ret);
 	if (r == 0 && ret->id == 0)
 		r = -ENOTTY;
 	if (r < 0) {

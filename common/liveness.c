@@ -19,6 +19,14 @@ static bool is_initial_pidns(int procfs, bool given)
 	       sb_proc_parse_ns(link, "pid", &inode) && inode == SB_PROC_INITIAL_PIDNS;
 }
 
+/* kill(2) asks our own pid namespace, whatever procfs is read. */
+static bool is_own_pidns_initial(void)
+{
+	sb_auto_close int procfs = open(SB_PROC_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return procfs >= 0 && is_initial_pidns(procfs, false);
+}
+
 void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool procfs_given,
 		       bool trust_pidns)
 {
@@ -29,7 +37,8 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 	};
 	liveness->numbers_prove =
 		trust_pidns || (liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
-				is_initial_pidns(liveness->procfs, procfs_given));
+				is_initial_pidns(liveness->procfs, procfs_given) &&
+				(!procfs_given || is_own_pidns_initial()));
 }
 
 void sb_liveness_note_scan(struct sb_liveness *liveness)

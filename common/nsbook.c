@@ -173,7 +173,9 @@ static bool shows_whole(const struct sb_nsbook *book, const struct sb_mount_tabl
 	snprintf(path, sizeof(path), "%s/root", task->path);
 	n = sb_proc_readlink(book->options.procfs, path, root, sizeof(root));
 	/* Where the link is closed to us, the "/" line is taken at its word. */
-	return n < 0 || strcmp(root, "/") == 0;
+	if (n < 0)
+		return n == -EACCES || n == -EPERM;
+	return strcmp(root, "/") == 0;
 }
 
 static int read_link(const struct sb_nsbook *book, const struct sb_task *task, uint64_t *ret_inode)

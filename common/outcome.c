@@ -195,18 +195,42 @@ static void say_foreign(const struct sb_root *root)
 		     (unsigned long long)foreign, root->uid, root->foreign_uid);
 }
 
+/* Where numbers of processes prove nothing, everything counts as alive: that has to be heard. */
+static void say_alive(const struct sb_sweep *sweep, const struct sb_root *root)
+{
+	uint64_t alive = root->counts.verdict[SB_VERDICT_ALIVE];
+
+	if (alive && !sweep->liveness.numbers_prove)
+		sb_log_about(SB_LOG_WARNING, root->path,
+			     "kept %llu as alive, for a pid proves nothing here: this is not the "
+			     "initial pid namespace, or that cannot be learnt; run outside, or "
+			     "give --trust-pidns if the root is private to it",
+			     (unsigned long long)alive);
+}
+
+/* Why a root could not be swept; a link is said to be one, which errno does not. */
+static void say_error(const struct sb_root *root)
+{
+	if (root->error == ELOOP)
+		sb_log_cannot_because(SB_LOG_ERROR, "sweep", root->path,
+				      "it is a symbolic link; name what it points to");
+	else
+		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, root->error);
+}
+
 void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)
 {
 	uint64_t pinned = root->counts.verdict[SB_VERDICT_PINNED];
 
 	if (root->error)
-		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, root->error);
+		say_error(root);
 	else if (!root->present && root->required)
 		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, ENOENT);
 	if (!is_swept(root))
 		return;
 	say_failures(root);
 	say_unproven(sweep, root);
+	say_alive(sweep, root);
 	say_foreign(root);
 	if (pinned)
 		sb_log_about(SB_LOG_INFO, root->path,

@@ -10,12 +10,13 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-#define LIST_BUFFER  65536 /* bytes a call to getdents64 */
-#define READ_FIRST   16384 /* bytes: most files of procfs fit */
-#define READ_LARGEST ((size_t)256 << 20)
-#define STAT_MAX     1024	 /* bytes: 52 numbers and a name of 64 bytes at the most */
-#define STATUS_MAX   16384	 /* bytes: a list of groups, cpus or memory nodes can be long */
-#define PF_KTHREAD   0x00200000U /* include/linux/sched.h */
+#define LIST_BUFFER   65536 /* bytes a call to getdents64 */
+#define RESUME_BUFFER 4096  /* the same, for the few tasks that are new */
+#define READ_FIRST    16384 /* bytes: most files of procfs fit */
+#define READ_LARGEST  ((size_t)256 << 20)
+#define STAT_MAX      1024	  /* bytes: 52 numbers and a name of 64 bytes at the most */
+#define STATUS_MAX    16384	  /* bytes: a list of groups, cpus or memory nodes can be long */
+#define PF_KTHREAD    0x00200000U /* include/linux/sched.h */
 
 int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 {
@@ -26,14 +27,39 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd)
 	return lister->buffer ? 0 : -ENOMEM;
 }
 
+void sb_proc_list_mark(struct sb_proc_lister *lister, pid_t last)
+{
+	lister->mark = last;
+	lister->resume = 0;
+}
+
 int sb_proc_list_resume(struct sb_proc_lister *lister)
 {
+	/* With nothing behind the mark so far, what is new comes at the end. */
+	if (lister->mark && !lister->resume && lister->numbers > SB_PROC_LIST_BACK)
+		lister->resume = lister->stood[lister->numbers % SB_PROC_LIST_BACK];
+	/* The kernel fills what it is given, and most of that would not be new. */
+	if (lister->resume)
+		lister->size = RESUME_BUFFER;
 	lister->at = lister->filled = 0;
-	lister->next = lister->numbers < SB_PROC_LIST_BACK
-			       ? 0
-			       : lister->stood[lister->numbers % SB_PROC_LIST_BACK];
 	lister->numbers = 0;
-	return lseek(lister->fd, lister->next, SEEK_SET) < 0 ? -errno : 0;
+	lister->next = lister->resume;
+	return lseek(lister->fd, lister->resume, SEEK_SET) < 0 ? -errno : 0;
+}
+
+bool sb_proc_list_is_drained(const struct sb_proc_lister *lister)
+{
+	return lister->at >= lister->filled;
+}
+
+/* Keeps where the last numbers stood, until the first one behind the mark. */
+static void note_position(struct sb_proc_lister *lister, pid_t number, off_t position)
+{
+	if (lister->resume || !lister->mark)
+		return;
+	lister->stood[lister->numbers++ % SB_PROC_LIST_BACK] = position;
+	if (number > lister->mark && lister->numbers > SB_PROC_LIST_BACK)
+		lister->resume = lister->stood[lister->numbers % SB_PROC_LIST_BACK];
 }
 
 void sb_proc_list_end(struct sb_proc_lister *lister)
@@ -65,7 +91,7 @@ int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret)
 			continue;
 		if (sb_text_parse_u64(entry->d_name, INT_MAX, &number) == 0) {
 			*ret = (struct sb_proc_id){(pid_t)number, entry->d_ino};
-			lister->stood[lister->numbers++ % SB_PROC_LIST_BACK] = position;
+			note_position(lister, ret->number, position);
 			return 1;
 		}
 	}
@@ -205,33 +231,41 @@ int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret
 	return 0;
 }
 
-/* The line of status that starts with key, behind it; NULL when there is none. */
-static const char *status_line(const char *text, size_t length, const char *key)
+#define STATUS_LINE_MAX 128 /* bytes: the lines asked for hold a few numbers */
+
+/* Copies what stands behind key on the line of status that starts with it. False: no such line. */
+static bool status_line(const char *text, size_t length, const char *key,
+			char line[STATUS_LINE_MAX])
 {
 	size_t skip = strlen(key);
 
 	/* Names are escaped there, so that a line is a line. */
 	while (length) {
 		const char *end = memchr(text, '\n', length);
+		size_t size = end ? (size_t)(end - text) : 0;
 
 		if (!end)
-			return NULL; /* cut off: half a number is no number */
-		if ((size_t)(end - text) > skip && memcmp(text, key, skip) == 0)
-			return text + skip;
-		length -= (size_t)(end + 1 - text);
+			return false; /* cut off: half a number is no number */
+		if (size > skip && size - skip < STATUS_LINE_MAX && memcmp(text, key, skip) == 0) {
+			memcpy(line, text + skip, size - skip);
+			line[size - skip] = '\0';
+			return true;
+		}
+		length -= size + 1;
 		text = end + 1;
 	}
-	return NULL;
+	return false;
 }
 
 int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret)
 {
-	const char *uids = status_line(text, length, "Uid:");
-	const char *tracer = status_line(text, length, "TracerPid:");
+	char uids[STATUS_LINE_MAX], tracer[STATUS_LINE_MAX];
 	unsigned int real, effective, saved;
 	int pid;
 
-	if (!uids || sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 || !tracer ||
+	if (!status_line(text, length, "Uid:", uids) ||
+	    !status_line(text, length, "TracerPid:", tracer) ||
+	    sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 ||
 	    sscanf(tracer, "%d", &pid) != 1)
 		return -EINVAL;
 	*ret = (struct sb_proc_status){real, effective, saved, pid};

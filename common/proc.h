@@ -24,6 +24,8 @@ struct sb_proc_lister {
 	off_t next; /* where in the directory the entry after the last one stands */
 	off_t stood[SB_PROC_LIST_BACK]; /* where the last numbers stood, as a ring */
 	size_t numbers;			/* how many there were */
+	pid_t mark;
+	off_t resume; /* where the numbers behind the mark start, and some before; 0: not met */
 };
 
 struct sb_proc_id {
@@ -38,11 +40,20 @@ int sb_proc_list_start(struct sb_proc_lister *lister, int fd);
 int sb_proc_list_next(struct sb_proc_lister *lister, struct sb_proc_id *ret);
 
 /*
- * After the end: goes back by a few numbers, and on to what has appeared meanwhile. Numbers are
- * given in rising order until they begin anew, but a task shows itself only when its fork(2) is
- * nearly done, so one with a lower number can come later. -errno.
+ * Marks a number, before the listing: that given last to any task. Tasks that start later have
+ * higher ones, until numbers begin anew. 0: not known, and resuming starts from the first.
+ */
+void sb_proc_list_mark(struct sb_proc_lister *lister, pid_t last);
+
+/*
+ * Goes back to the numbers behind the mark, to see what is new there; and to some before it, for a
+ * task shows itself only when its fork(2) is nearly done: one with a lower number may come later
+ * than one with a higher. -errno.
  */
 int sb_proc_list_resume(struct sb_proc_lister *lister);
+
+/* Whether the next number has to be asked of the kernel: all it gave so far was of one instant. */
+bool sb_proc_list_is_drained(const struct sb_proc_lister *lister);
 void sb_proc_list_end(struct sb_proc_lister *lister);
 
 /*

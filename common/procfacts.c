@@ -39,16 +39,13 @@ static void check_pid_namespace(int procfs, bool given, struct sb_proof *proof)
 			      "run outside, or give --trust-pidns if the roots are private to it");
 }
 
-static void check_self(int procfs, struct sb_proof *proof)
+static bool knows_us(int procfs)
 {
 	char link[24];
 	uint64_t number;
 
-	if (sb_proc_readlink(procfs, "self", link, sizeof(link)) < 0 ||
-	    sb_text_parse_u64(link, INT32_MAX, &number) < 0 || (pid_t)number != getpid())
-		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
-			      "/proc/self is not this process: /proc belongs to another pid "
-			      "namespace, or is no procfs");
+	return sb_proc_readlink(procfs, "self", link, sizeof(link)) >= 0 &&
+	       sb_text_parse_u64(link, INT32_MAX, &number) == 0 && (pid_t)number == getpid();
 }
 
 static int read_own_table(int procfs, struct sb_mount_table *ret)
@@ -141,7 +138,10 @@ void sb_procfacts_learn(int procfs, bool given, bool trust_pidns, struct sb_proc
 	}
 	if (!trust_pidns)
 		check_pid_namespace(procfs, given, proof);
-	if (!given)
-		check_self(procfs, proof);
+	ret->is_ours = knows_us(procfs);
+	if (!given && !ret->is_ours)
+		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
+			      "/proc/self is not this process: /proc belongs to another pid "
+			      "namespace, or is no procfs");
 	check_mounts_over(procfs, proof);
 }

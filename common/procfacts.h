@@ -6,6 +6,7 @@
 
 struct sb_proc_facts {
 	bool is_procfs;
+	bool is_ours; /* it is of our own pid namespace, as far as its "self" tells */
 	dev_t device;
 	bool overflow_known;
 	uid_t overflow_uid;

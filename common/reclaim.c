@@ -412,6 +412,20 @@ static int remove_tree(struct descent *descent, const struct sb_facts *judged)
 	return -ENOTEMPTY;
 }
 
+/* What went from it has made it young: whoever goes on with it shall not have to wait. */
+static void restore_age(int dir, const char *name, const struct sb_facts *judged)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+					  {.tv_sec = judged->mtime_ns / 1000000000,
+					   .tv_nsec = judged->mtime_ns % 1000000000}};
+	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
+	struct place place;
+
+	if (fd >= 0 && learn_place(fd, &place) == 0 && place.inode == judged->inode &&
+	    place.dev == judged->dev)
+		futimens(fd, times);
+}
+
 static void reclaim_tree(int dir, const char *name, const struct sb_facts *judged,
 			 const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret)
 {
@@ -423,6 +437,8 @@ static void reclaim_tree(int dir, const char *name, const struct sb_facts *judge
 		r = remove_tree(&descent, judged);
 	ret->below = descent.below;
 	ret->unfinished = r == -EINTR;
+	if (r < 0)
+		restore_age(dir, name, judged);
 	conclude(ret, r);
 	if (descent.fd >= 0)
 		close(descent.fd);

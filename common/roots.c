@@ -1,5 +1,7 @@
 #include "roots.h"
 
+#include "nsmount.h"
+#include "proc.h"
 #include "scope.h"
 #include "text.h"
 
@@ -92,10 +94,32 @@ static void note_uid(struct sb_roots *roots, uid_t uid)
 	roots->uids[roots->uid_count++] = uid;
 }
 
+/*
+ * The device by which mount tables know the filesystem of a root; on btrfs it is another than that
+ * of stat(2), which names the subvolume.
+ */
+static dev_t learn_mount_device(const struct sb_mount_table *table, const struct sb_root *root)
+{
+	const struct sb_mount *mount;
+	struct statx stx;
+
+	if (statx(root->fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0 ||
+	    !(stx.stx_mask & STATX_MNT_ID))
+		return root->dev;
+	mount = sb_mount_table_find(table, (uint32_t)stx.stx_mnt_id);
+	return mount ? mount->device : root->dev;
+}
+
 int sb_roots_open(struct sb_roots *roots)
 {
+	sb_auto_free char *text = NULL;
+	struct sb_mount_table table = {0};
+	size_t length;
+
+	if (sb_nsmount_read_text(AT_FDCWD, SB_PROC_DIR "/self/mountinfo", &text, &length) == 0)
+		(void)sb_nsmount_parse(text, length, &table);
 	roots->uids = calloc(roots->count + 1, sizeof(*roots->uids));
-	roots->devices = calloc(roots->count + 1, sizeof(*roots->devices));
+	roots->devices = calloc(roots->count * 2 + 1, sizeof(*roots->devices));
 	if (!roots->uids || !roots->devices)
 		return -ENOMEM;
 	for (size_t i = 0; i < roots->count; i++) {
@@ -107,7 +131,9 @@ int sb_roots_open(struct sb_roots *roots)
 			continue;
 		note_duplicate(roots, root);
 		roots->devices[roots->device_count++] = root->dev;
+		roots->devices[roots->device_count++] = learn_mount_device(&table, root);
 	}
+	sb_mount_table_free(&table);
 	return 0;
 }
 

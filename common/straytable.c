@@ -81,7 +81,8 @@ static int add(struct sb_straytable *table, const struct sb_process *process, ui
 
 	if (table->count == table->capacity) {
 		size_t capacity = table->capacity ? table->capacity * 2 : 64;
-		struct sb_stray **grown = reallocarray(table->item, capacity, sizeof(*table->item));
+		struct sb_stray **grown =
+			reallocarray(table->item, capacity, sizeof(struct sb_stray *));
 
 		if (!grown)
 			return -ENOMEM;

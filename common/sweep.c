@@ -42,14 +42,37 @@ struct entry {
 	struct sb_facts facts;
 };
 
+/*
+ * A slash at the end would have a link followed; without it the kernel says "not a directory" of a
+ * link, so it is asked what it is.
+ */
+static int open_root(const char *path)
+{
+	sb_auto_free char *plain = strdup(path);
+	struct stat st;
+	int fd;
+
+	if (!plain)
+		return -ENOMEM;
+	for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/'; length--)
+		plain[length - 1] = '\0';
+	fd = open(plain, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOTDIR && lstat(plain, &st) == 0 && S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return -errno;
+}
+
 void sb_root_open(struct sb_root *root)
 {
 	struct stat st;
 
-	root->fd = open(root->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	root->fd = open_root(root->path);
 	if (root->fd < 0) {
-		root->present = errno != ENOENT;
-		root->error = root->present || root->required ? errno : 0;
+		root->present = root->fd != -ENOENT;
+		root->error = root->present || root->required ? -root->fd : 0;
+		root->fd = -1;
 		return;
 	}
 	root->present = true;

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 
 /*
- * What departed may have left its namespace to a child forked after the listing, so the tasks are
- * listed again. Three listings left a busy host unproven 36 times in 50; hosts that fork without
- * a pause are given up after these.
+ * What departed may have left its namespace to a child forked after the listing, so the end of the
+ * list is read again, and all of it when numbers began anew meanwhile. Three listings left a busy
+ * host unproven 36 times in 50; hosts that fork without a pause are given up after these.
  */
 #define PASSES_MOST 64
 #define PASSES_SPAN (2 * SB_NS_PER_S) /* after the first one */
@@ -46,6 +46,7 @@ struct walk {
 	size_t again_count;
 	bool holder_departed; /* on this pass */
 	bool any_departed;
+	bool unsteady; /* a task could not be read, and is still there */
 	bool init_seen;
 };
 
@@ -77,8 +78,10 @@ static enum outcome read_task(struct walk *walk, const struct sb_task *task, uin
 	walk->proof->coverage.tasks++;
 	if (r == 0)
 		return OUTCOME_READ;
-	if (r == -EAGAIN)
-		return OUTCOME_DEPARTED; /* from namespace to namespace: it is read once more */
+	if (r == -EAGAIN) {
+		walk->unsteady = true; /* from namespace to namespace: it is read once more */
+		return OUTCOME_DEPARTED;
+	}
 	if (!still_stands(walk, task, inode))
 		return OUTCOME_DEPARTED;
 	if (is_gone(r) || r == -EINVAL)
@@ -392,48 +395,83 @@ static int read_others(struct walk *walk, struct sb_glance *glances, size_t coun
 	return r;
 }
 
+/* Groups whose threads may have passed something on. */
+static int read_groups_again(struct walk *walk)
+{
+	sb_auto_free struct sb_task *again = walk->again;
+	size_t again_count = walk->again_count;
+	int r = 0;
+
+	walk->again = NULL;
+	walk->again_count = 0;
+	for (size_t i = 0; r == 0 && i < again_count; i++) {
+		struct sb_glance glance = {.id = {.number = again[i].pid}};
+
+		sb_idmap_get(&walk->known, (uint64_t)again[i].pid, &glance.id.inode);
+		sb_glance_where(walk->procfs, &glance);
+		r = read_siblings(walk, &again[i], false, &glance);
+	}
+	return r;
+}
+
+/* The number given last to any task; 0 where this procfs is not for us to tell. */
+static pid_t last_number(const struct walk *walk)
+{
+	return walk->facts.is_ours ? sb_procfacts_last_pid(walk->procfs) : 0;
+}
+
 /* Reads those of a listing that are not known, each as soon as it is listed; whether any was. */
-static int read_listed(struct walk *walk, struct sb_proc_lister *lister, bool *ret_new)
+static int read_listed(struct walk *walk, struct sb_proc_lister *lister, bool only_recent,
+		       bool *ret_new)
 {
 	struct sb_proc_id id;
 	int r;
 
 	while ((r = sb_proc_list_next(lister, &id)) > 0) {
-		struct sb_glance glance = {.id = id};
-		struct sb_task task;
+		if (!is_known(walk, &id)) {
+			struct sb_glance glance = {.id = id};
+			struct sb_task task;
 
-		if (is_known(walk, &id))
-			continue;
-		*ret_new = true;
-		sb_glance_who(walk->procfs, &glance);
-		task = task_of(walk, &glance);
-		r = read_leader(walk, &glance, &task);
-		if (r < 0)
-			return r;
+			*ret_new = true;
+			sb_glance_who(walk->procfs, &glance);
+			task = task_of(walk, &glance);
+			r = read_leader(walk, &glance, &task);
+			if (r < 0)
+				return r;
+		}
+		/* From here on they are older than the listing, and were seen in it. */
+		if (only_recent && sb_proc_list_is_drained(lister) && id.number > last_number(walk))
+			return 0;
 	}
 	return r;
 }
 
 /*
- * A task can pass what it holds to a child behind the listing, and live on without it before it is
- * read: nothing departs then. So the end of the listing is asked for more until there is none:
- * whoever holds a source at that instant was listed, and had it already when it was read.
+ * Asks a listing for more, behind the number that was given last when it began, until there is
+ * nothing new and nobody departed. Whoever holds a source at that instant was listed then, and held
+ * it already when it was read: a task that departed, or that lives on without what it had, left it
+ * to children with higher numbers. This costs next to nothing, so that it comes to rest on a host
+ * where tasks come and go all the time.
  */
-static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister)
+static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister, bool numbers_known)
 {
 	struct sb_budget budget = sb_budget_start(PASSES_SPAN);
 	bool new = true;
 	int r = 0;
 
-	while (r == 0 && new) {
+	while (r == 0 && (new || walk->any_departed)) {
 		if (sb_budget_spent(&budget)) {
 			walk->holder_departed = walk->any_departed = true;
 			return 0;
 		}
-		new = false;
-		r = sb_proc_list_resume(lister);
+		new = walk->holder_departed = walk->any_departed = false;
+		r = read_groups_again(walk);
 		if (r == 0)
-			r = read_listed(walk, lister, &new);
+			r = sb_proc_list_resume(lister);
+		if (r == 0)
+			r = read_listed(walk, lister, numbers_known, &new);
+		if (new || walk->any_departed)
+			walk->proof->coverage.passes++;
 	}
 	return r;
 }
@@ -460,37 +498,18 @@ static int read_first_listing(struct walk *walk, struct sb_proc_lister *lister)
 	return r == 0 ? read_others(walk, glances, count, settled) : r;
 }
 
-/* Groups whose threads may have passed something on. */
-static int read_groups_again(struct walk *walk)
-{
-	sb_auto_free struct sb_task *again = walk->again;
-	size_t again_count = walk->again_count;
-	int r = 0;
-
-	walk->again = NULL;
-	walk->again_count = 0;
-	for (size_t i = 0; r == 0 && i < again_count; i++) {
-		struct sb_glance glance = {.id = {.number = again[i].pid}};
-
-		sb_idmap_get(&walk->known, (uint64_t)again[i].pid, &glance.id.inode);
-		sb_glance_where(walk->procfs, &glance);
-		r = read_siblings(walk, &again[i], false, &glance);
-	}
-	return r;
-}
-
-static int run_pass(struct walk *walk, bool first)
+static int run_pass(struct walk *walk, bool first, pid_t last)
 {
 	struct sb_proc_lister lister = {0};
 	bool new = false;
-	int r = read_groups_again(walk);
+	int r = sb_proc_list_start(&lister, walk->procfs);
 
+	sb_proc_list_mark(&lister, last);
 	if (r == 0)
-		r = sb_proc_list_start(&lister, walk->procfs);
+		r = first ? read_first_listing(walk, &lister)
+			  : read_listed(walk, &lister, false, &new);
 	if (r == 0)
-		r = first ? read_first_listing(walk, &lister) : read_listed(walk, &lister, &new);
-	if (r == 0)
-		r = read_latecomers(walk, &lister);
+		r = read_latecomers(walk, &lister, last > 0);
 	sb_proc_list_end(&lister);
 	return r;
 }
@@ -505,22 +524,25 @@ static bool is_settled(const struct walk *walk)
 
 static int run_passes(struct walk *walk)
 {
-	struct sb_budget budget = {0};
 	size_t *passes = &walk->proof->coverage.passes;
+	struct sb_budget budget = {0};
+	bool first = true;
 	int r;
 
 	do {
-		pid_t last = sb_procfacts_last_pid(walk->procfs);
+		pid_t last = last_number(walk);
 
-		walk->holder_departed = walk->any_departed = false;
-		r = run_pass(walk, *passes == 0);
+		walk->holder_departed = walk->any_departed = walk->unsteady = false;
+		++*passes;
+		r = run_pass(walk, first, last);
 		if (r < 0)
 			return r;
 		/* Numbers began anew: a child may stand where the listing had already been. */
-		if (sb_procfacts_last_pid(walk->procfs) < last)
+		if (walk->unsteady || last_number(walk) < last)
 			walk->holder_departed = walk->any_departed = true;
-		if ((*passes)++ == 0)
+		if (first)
 			budget = sb_budget_start(PASSES_SPAN);
+		first = false;
 	} while (!is_settled(walk) && *passes < PASSES_MOST && !sb_budget_spent(&budget));
 	if (walk->holder_departed)
 		sb_proof_lose(walk->proof, SB_LOSES_BOTH, NULL,

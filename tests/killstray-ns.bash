@@ -33,6 +33,10 @@ gone() {
 	! lives "$1"
 }
 
+absent() {
+	[ ! -e "/proc/$1" ]
+}
+
 state_is() { # PID STATE
 	[ "$(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status")" = "$2" ]
 }
@@ -74,11 +78,11 @@ is_queueing() { # NAME
 }
 
 # Starts a command as a user in the background, as a child of pid 1, and waits until it runs.
-# Its number is in $started.
+# Its number is in $started. With name=NAME it waits until it runs under that name.
 start_as() { # UID COMMAND [ARG...]
 	{ exec setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; } </dev/null >/dev/null 2>&1 &
 	started=$!
-	wait_until runs "$started" "$(basename "$2" | head -c 15)"
+	wait_until runs "$started" "${name:-$(basename "$2" | head -c 15)}"
 }
 
 start() {

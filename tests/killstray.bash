@@ -1,6 +1,10 @@
 # For the tests of sb-killstray: they run in pid namespaces of their own, and nowhere else.
 # shellcheck shell=bash disable=SC2034,SC2154
 
+# Users of these tests alone: limits of processes count all that a user has on the machine.
+USER_UID=61400
+OTHER_UID=61401
+
 # Runs a script as pid 1 of a new pid namespace with its own /proc; all that it starts ends with it.
 # $status, $output, $stderr and $lines are those of the script. $T is a directory of the test's.
 ns() {

@@ -72,10 +72,15 @@ teardown() {
 	ln -s "$R" "$BATS_TEST_TMPDIR/link"
 	mkfifo "$BATS_TEST_TMPDIR/fifo"
 	local name
-	for name in file link fifo; do
+	for name in file fifo; do
 		sweep "$BATS_TEST_TMPDIR/$name"
 		assert_failure 1
 		assert_regex "$stderr" "cannot sweep '.*/$name': Not a directory"
+	done
+	for name in link link/; do
+		sweep "$BATS_TEST_TMPDIR/$name"
+		assert_failure 1
+		assert_regex "$stderr" "cannot sweep '.*/$name': it is a symbolic link"
 	done
 	assert_left "${P}${DEAD}_x"
 }

@@ -352,9 +352,9 @@ each_call_fails() {
 	make_root "$USER_UID"
 	stage_as_user "$F"
 	run --separate-stderr as_other sb-sweep --uid="$USER_UID" "$R"
-	assert_failure 1
+	assert_failure 2
 	chmod 777 "$R"
 	run --separate-stderr as_other sb-sweep --uid="$USER_UID" "$R"
-	assert_failure 1
+	assert_failure 2
 	assert_left "$F"
 }

@@ -30,6 +30,10 @@ unit() {
 	unit status
 }
 
+@test "unit: proc_stat" {
+	unit proc_stat
+}
+
 @test "unit: age" {
 	unit age
 }

@@ -124,12 +124,13 @@ static sb_status_set sweep_all(struct heal *heal)
 	return statuses;
 }
 
-static bool any_present(const struct sb_roots *roots)
+/* A root that is not there now may be there later, with its pile. */
+static bool all_present(const struct sb_roots *roots)
 {
 	for (size_t i = 0; i < roots->count; i++)
-		if (roots->item[i].present)
-			return true;
-	return false;
+		if (!roots->item[i].present)
+			return false;
+	return roots->count > 0;
 }
 
 static uint64_t count_removed(const struct sb_roots *roots)
@@ -155,13 +156,19 @@ static sb_status_set settle_marker(struct heal *heal, sb_status_set statuses)
 		heal->marker = SB_MARKER_DRY_RUN;
 		return 0;
 	}
-	if (statuses || !any_present(&heal->roots)) {
+	if (statuses || !all_present(&heal->roots)) {
 		heal->marker = SB_MARKER_WITHHELD;
 		return 0;
 	}
 	if (heal->marker == SB_MARKER_PRESENT)
 		return 0; /* --ignore-marker, and it is there already */
 	r = sb_marker_stamp(heal->marker_path, count_removed(&heal->roots));
+	/* Another run may have been faster: then it is done all the same. */
+	if (r == -EEXIST && sb_marker_check(heal->marker_path, heal->options.cli.uid,
+					    &heal->marker_why) == SB_MARKER_PRESENT) {
+		heal->marker = SB_MARKER_PRESENT;
+		return 0;
+	}
 	heal->marker = r < 0 ? SB_MARKER_REFUSED : SB_MARKER_STAMPED;
 	if (r == 0)
 		return 0;

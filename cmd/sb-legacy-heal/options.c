@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum {
 	KEY_MAX_AGE = 0x2000,
@@ -73,6 +74,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		add_root(state, options, arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (options->cli.uid != geteuid() && geteuid() != 0)
+			argp_error(state, "--uid: only root acts for another user");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -57,6 +57,8 @@ static void settle(struct argp_state *state, struct options *options)
 {
 	if (!options->prefixes.count)
 		add_prefix(state, options, SB_NAMES_DEFAULT_PREFIX);
+	if (options->cli.uid != geteuid() && geteuid() != 0)
+		argp_error(state, "--uid: only root acts for another user");
 	if (!options->all_users)
 		return;
 	if (options->root_count)

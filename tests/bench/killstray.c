@@ -20,12 +20,12 @@
 
 #define MOST 4096
 
-static unsigned int late_us;
+static int late_ms;
 
 static void end_late(int number)
 {
 	(void)number;
-	usleep(late_us);
+	poll(NULL, 0, late_ms);
 	_exit(0);
 }
 
@@ -40,7 +40,7 @@ static int start_strays(long count, const char *file)
 
 		if (child == 0) {
 			setsid();
-			if (i == 0 && late_us)
+			if (i == 0 && late_ms)
 				signal(SIGTERM, end_late);
 			for (;;)
 				pause();
@@ -101,7 +101,7 @@ static int time_command(char **command)
 int main(int argc, char **argv)
 {
 	if (argc >= 4 && strcmp(argv[1], "strays") == 0) {
-		late_us = argc > 4 ? (unsigned int)strtoul(argv[4], NULL, 10) * 1000 : 0;
+		late_ms = argc > 4 ? (int)strtol(argv[4], NULL, 10) : 0;
 		return start_strays(strtol(argv[2], NULL, 10), argv[3]);
 	}
 	if (argc == 3 && strcmp(argv[1], "know") == 0)

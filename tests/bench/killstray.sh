@@ -23,7 +23,7 @@ fi
 
 cd "$scratch"
 as_user() {
-	setpriv --reuid 61000 --regid 61000 --clear-groups "$@"
+	setpriv --reuid 61402 --regid 61402 --clear-groups "$@"
 }
 
 median() {
@@ -34,12 +34,13 @@ median() {
 measure() { # LATE_MS COMMAND...
 	as_user ./killstray strays 200 "$scratch/pids" "$1"
 	sleep 0.05 # the strays have to be at rest
-	as_user ./killstray time "${@:2}" 2>&1 >"$scratch/said"
+	as_user ./killstray time "${@:2}" 2>"$scratch/took" >"$scratch/said"
+	cat "$scratch/took"
 	grep -qx "stray processes killed: 200" "$scratch/said" || {
 		echo "not all were ended: $(cat "$scratch/said")" >&2
 		exit 1
 	}
-	while pgrep -u 61000 >/dev/null; do sleep 0.01; done
+	while pgrep -u 61402 >/dev/null; do sleep 0.01; done
 	rm -f "$scratch/pids"
 }
 

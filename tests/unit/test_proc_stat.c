@@ -12,6 +12,9 @@
 
 #define NUMBERS "17 23 23 34816 23 4194304 100 0 0 0 0 0 0 0 20 0 3 0 4711 1000 200"
 
+#define LONG_STATE "42 (a) SS " NUMBERS
+#define NEGATIVE   "42 (a) S -" NUMBERS
+
 static void reads_as(const char *comm)
 {
 	struct sb_proc_stat stat;
@@ -62,8 +65,8 @@ static void what_is_no_stat_is_refused(void **state)
 		"42 )a(",
 		"42 (a) S",
 		"42 (a) S 1 2 3\n",
-		"42 (a) SS " NUMBERS,
-		"42 (a) S -" NUMBERS,
+		LONG_STATE,
+		NEGATIVE,
 		"42 (a) S 17 23 23 34816 23 4194304 100 0 0 0 0 0 0 0 20 0 3 0 x 1\n",
 		"42 (a) S 17 23 23 34816 23 4194304 100 0 0 0 0 0 0 0 20 0 3 0\n",
 	};
