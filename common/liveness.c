@@ -89,14 +89,15 @@ static bool read_start(int procfs, pid_t pid, int64_t *ret_ns)
 	struct sb_proc_stat stat;
 	struct timespec boot;
 	char task[16];
-	long hertz = sysconf(_SC_CLK_TCK);
+	uint64_t hertz = (uint64_t)sysconf(_SC_CLK_TCK);
 
 	snprintf(task, sizeof(task), "%d", (int)pid);
-	if (hertz <= 0 || sb_proc_read_stat(procfs, task, &stat) < 0)
+	if (sb_proc_read_stat(procfs, task, &stat) < 0)
 		return false;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	*ret_ns = sb_clock_wall() - sb_clock_from_stamp(boot.tv_sec, (uint32_t)boot.tv_nsec) +
-		  (int64_t)(stat.start / (uint64_t)hertz) * (int64_t)SB_NS_PER_S;
+		  (int64_t)(stat.start / hertz * SB_NS_PER_S +
+			    stat.start % hertz * (SB_NS_PER_S / hertz));
 	return true;
 }
 

@@ -19,10 +19,9 @@ static const struct {
 	const char *type;
 	enum sb_fs_kind kind;
 } kinds[] = {
-	{"tmpfs", SB_FS_TMPFS},
-	{"ramfs", SB_FS_TMPFS},
-	{"overlay", SB_FS_OVERLAY},
-	{"nsfs", SB_FS_NSFS},
+	{"tmpfs", SB_FS_TMPFS},	    {"ramfs", SB_FS_TMPFS},
+	{"devtmpfs", SB_FS_TMPFS}, /* by its magic number too */
+	{"overlay", SB_FS_OVERLAY}, {"nsfs", SB_FS_NSFS},
 };
 
 static enum sb_fs_kind kind_of(const char *type)

@@ -292,6 +292,11 @@ static struct namespace *find_namespace(struct sb_nsbook *book, uint64_t inode)
 	return sb_idmap_get(&book->by_inode, inode, &index) ? &book->namespaces[index] : NULL;
 }
 
+bool sb_nsbook_met(const struct sb_nsbook *book, uint64_t inode)
+{
+	return sb_idmap_get(&book->by_inode, inode, NULL);
+}
+
 bool sb_nsbook_has(const struct sb_nsbook *book, uint64_t inode)
 {
 	uint64_t index;

@@ -34,6 +34,9 @@ void sb_nsbook_free(struct sb_nsbook *book);
  */
 int sb_nsbook_meet(struct sb_nsbook *book, const struct sb_task *task);
 
+/* Whether a namespace of that number was met, read whole or not. */
+bool sb_nsbook_met(const struct sb_nsbook *book, uint64_t inode);
+
 /* Whether the namespace of that number is read whole, and held so that the number stays its own. */
 bool sb_nsbook_has(const struct sb_nsbook *book, uint64_t inode);
 

@@ -231,7 +231,7 @@ int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret
 	return 0;
 }
 
-#define STATUS_LINE_MAX 128 /* bytes: the lines asked for hold a few numbers */
+#define STATUS_LINE_MAX 512 /* bytes: a number for each of 32 nested pid namespaces fits */
 
 /* Copies what stands behind key on the line of status that starts with it. False: no such line. */
 static bool status_line(const char *text, size_t length, const char *key,
@@ -257,9 +257,22 @@ static bool status_line(const char *text, size_t length, const char *key,
 	return false;
 }
 
+/* How many numbers a line of status has. */
+static unsigned int count_numbers(const char *line)
+{
+	unsigned int count = 0;
+
+	while (*line) {
+		line += strspn(line, " \t");
+		count += *line != '\0';
+		line += strcspn(line, " \t");
+	}
+	return count;
+}
+
 int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status *ret)
 {
-	char uids[STATUS_LINE_MAX], tracer[STATUS_LINE_MAX];
+	char uids[STATUS_LINE_MAX], tracer[STATUS_LINE_MAX], numbers[STATUS_LINE_MAX];
 	unsigned int real, effective, saved;
 	int pid;
 
@@ -268,7 +281,13 @@ int sb_proc_parse_status(const char *text, size_t length, struct sb_proc_status 
 	    sscanf(uids, "%u %u %u", &real, &effective, &saved) != 3 ||
 	    sscanf(tracer, "%d", &pid) != 1)
 		return -EINVAL;
-	*ret = (struct sb_proc_status){real, effective, saved, pid};
+	*ret = (struct sb_proc_status){
+		.real_uid = real,
+		.effective_uid = effective,
+		.saved_uid = saved,
+		.tracer = pid,
+		.levels = status_line(text, length, "NSpid:", numbers) ? count_numbers(numbers) : 0,
+	};
 	return 0;
 }
 

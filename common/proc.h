@@ -86,6 +86,11 @@ struct sb_proc_stat {
 struct sb_proc_status {
 	uid_t real_uid, effective_uid, saved_uid;
 	pid_t tracer; /* 0: nobody */
+	/*
+	 * The pid namespaces in which it has a number, from that of this procfs inwards; 0: not
+	 * told (before 4.1).
+	 */
+	unsigned int levels;
 };
 
 /* Each parses length bytes of the file of its name; -EINVAL: not such a text. */

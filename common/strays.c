@@ -1,6 +1,7 @@
 #include "strays.h"
 
 #include "cgroup.h"
+#include "hidepid.h"
 #include "interrupt.h"
 #include "procfacts.h"
 #include "scope.h"
@@ -168,6 +169,8 @@ static void judge_and_deal(struct sb_strays *strays, struct pass *pass, struct s
 	bool more;
 	int r;
 
+	if (stray->ended && !stray->judged)
+		return;
 	if (!stray->judged && !pass->first)
 		sb_spare_follow_pipes(&strays->facts, &stray->ends, &more);
 	r = sb_straytable_judge(&strays->table, stray, pass->first);
@@ -175,6 +178,39 @@ static void judge_and_deal(struct sb_strays *strays, struct pass *pass, struct s
 		note_unread(strays, pass, stray->process.pid, r);
 	else
 		deal_with(strays, pass, stray);
+}
+
+static bool has_member(const pid_t *members, size_t count, pid_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (members[i] == pid)
+			return true;
+	return false;
+}
+
+/*
+ * A cgroup lists numbers, and one of them may have been taken over, by somebody outside of it,
+ * before its pidfd was opened. Who is listed again, with the pidfd open, is in there; from: the
+ * place in the table from which on they are to be asked about.
+ */
+static int confirm_members(struct sb_strays *strays, struct pass *pass, size_t from)
+{
+	sb_auto_free pid_t *members = NULL;
+	size_t count = 0;
+	int r;
+
+	if (strays->options->cgroup < 0 || from == strays->table.count)
+		return 0;
+	r = sb_cgroup_list(strays->options->cgroup, &members, &count);
+	for (size_t i = from; r == 0 && i < strays->table.count; i++) {
+		struct sb_stray *stray = strays->table.item[i];
+
+		if (has_member(members, count, stray->process.pid))
+			continue;
+		sb_straytable_disown(&strays->table, stray);
+		pass->departed++;
+	}
+	return r;
 }
 
 static struct sb_stray *meet(struct sb_strays *strays, struct pass *pass,
@@ -226,6 +262,8 @@ static int look_around(struct sb_strays *strays, struct pass *pass)
 	r = list(strays, pass);
 	for (size_t i = 0; r == 0 && i < pass->count; i++)
 		meet(strays, pass, &pass->item[i]);
+	if (r == 0)
+		r = confirm_members(strays, pass, 0);
 	return r < 0 ? r : follow_all_pipes(strays);
 }
 
@@ -302,9 +340,11 @@ static int next_pass(struct sb_strays *strays, bool kill, struct pass *ret)
 	strays->gap_count = 0;
 	r = list(strays, &pass);
 	for (size_t i = 0; r == 0 && i < pass.count; i++) {
+		const size_t known = strays->table.count;
 		struct sb_stray *stray = meet(strays, &pass, &pass.item[i]);
 
-		if (stray)
+		r = confirm_members(strays, &pass, known);
+		if (r == 0 && stray)
 			judge_and_deal(strays, &pass, stray);
 	}
 	free(pass.item);
@@ -449,6 +489,7 @@ int sb_strays_run(const struct sb_strays_options *options, struct sb_strays **re
 	if (!strays)
 		return -ENOMEM;
 	strays->options = options;
+	strays->hidden = sb_hidepid_hides_from_us(options->procfs);
 	strays->view = (struct sb_process_view){
 		.procfs = options->procfs,
 		.pidfd = sb_pidfd_probe(),

@@ -39,7 +39,7 @@ struct sb_strays {
 	size_t passes;		    /* listings made */
 	bool settled;	  /* two listings in a row met nobody new, and nobody unread left */
 	bool interrupted; /* by SIGINT or SIGTERM */
-	bool hidden;	  /* pid 1 is not listed: hidepid */
+	bool hidden;	  /* processes may be kept from us: hidepid */
 	bool outside;	  /* the cgroup holds processes of other pid namespaces */
 	int error;	  /* -errno of a listing that failed, or 0 */
 	size_t gap_count; /* of the last listing */

@@ -181,6 +181,13 @@ int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, boo
 	return 0;
 }
 
+void sb_straytable_disown(struct sb_straytable *table, struct sb_stray *stray)
+{
+	note_end(table, stray);
+	stray->inode = 0;
+	stray->process.stat.start = UINT64_MAX; /* nobody started then: it is not known again */
+}
+
 bool sb_straytable_signal(struct sb_straytable *table, struct sb_stray *stray, int signal)
 {
 	int r = sb_process_signal(table->view, &stray->process, signal);
@@ -303,22 +310,42 @@ static bool look_at_unwatched(struct sb_straytable *table)
 	return any;
 }
 
-/* One wait; whether somebody ended. waiting_mask lets SIGINT and SIGTERM in meanwhile. */
-static bool wait_once(struct watch *watch, struct sb_straytable *table, bool looking,
-		      uint64_t left_ns, const sigset_t *waiting_mask)
+static struct timespec as_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / SB_NS_PER_S), (long)(ns % SB_NS_PER_S)};
+}
+
+/* Waits for one of them to end; whether one did. waiting_mask lets SIGINT and SIGTERM in. */
+static bool wait_for_any(struct watch *watch, struct sb_straytable *table, uint64_t left_ns,
+			 bool looking, const sigset_t *waiting_mask)
 {
 	struct timespec timeout;
 	bool any = false;
 
 	if (looking && left_ns > LOOK_EVERY_MS * SB_NS_PER_MS)
 		left_ns = LOOK_EVERY_MS * SB_NS_PER_MS;
-	timeout.tv_sec = (time_t)(left_ns / SB_NS_PER_S);
-	timeout.tv_nsec = (long)(left_ns % SB_NS_PER_S);
+	timeout = as_timespec(left_ns);
 	if (ppoll(watch->poller, watch->count, &timeout, waiting_mask) > 0)
 		any = watch_note_ends(watch, table);
 	if (looking && look_at_unwatched(table))
 		any = true;
 	return any;
+}
+
+/*
+ * All have to end, so one is waited for after the other: who has ended before its turn costs no
+ * waking, and the processors are left to those that are about to end.
+ */
+static void wait_for_each(struct watch *watch, struct sb_straytable *table, uint64_t deadline_ns,
+			  const sigset_t *waiting_mask)
+{
+	for (size_t i = watch->count; i-- > 0 && !sb_interrupt_pending();) {
+		uint64_t now = sb_clock_now();
+		struct timespec timeout = as_timespec(now < deadline_ns ? deadline_ns - now : 0);
+
+		if (ppoll(&watch->poller[i], 1, &timeout, waiting_mask) > 0)
+			note_end(table, watch->owner[i]);
+	}
 }
 
 void sb_straytable_wait(struct sb_straytable *table, uint64_t deadline_ns, bool any)
@@ -338,13 +365,15 @@ void sb_straytable_wait(struct sb_straytable *table, uint64_t deadline_ns, bool 
 	while (!sb_interrupt_pending()) {
 		size_t left_out = watch_awaited(&watch, table);
 		uint64_t now = sb_clock_now();
+		bool looking;
 
 		if (now >= deadline_ns || watch.count + left_out == 0)
 			break;
 		/* Without a watch on anybody there is nothing that would wake us. */
-		if (wait_once(&watch, table, watch.count == 0 || !table->view->pidfd.open,
-			      deadline_ns - now, &before) &&
-		    any)
+		looking = watch.count == 0 || !table->view->pidfd.open;
+		if (!any && !looking)
+			wait_for_each(&watch, table, deadline_ns, &before);
+		else if (wait_for_any(&watch, table, deadline_ns - now, looking, &before) && any)
 			break;
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

@@ -49,6 +49,12 @@ int sb_straytable_meet(struct sb_straytable *table, const struct sb_proc_id *id,
 /* Judges one that was not judged yet; as sb_spare_judge. */
 int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, bool first);
 
+/*
+ * Not one of those that were listed after all: it took the number of one over meanwhile. It is left
+ * alone, and who has that number at the next listing is met anew.
+ */
+void sb_straytable_disown(struct sb_straytable *table, struct sb_stray *stray);
+
 /* A stray that has not ended, as far as is known. */
 bool sb_stray_lives(const struct sb_stray *stray);
 

@@ -194,7 +194,8 @@ static int list_siblings(struct walk *walk, const struct sb_task *leader, bool l
 
 /*
  * Whether the leader is elsewhere than at that glance, and if so reads it there: after an exec by
- * one of its threads it is that thread.
+ * one of its threads it is that thread. It may have been elsewhere meanwhile, and come back as
+ * another: then it is where nobody was read.
  */
 static bool has_moved(struct walk *walk, const struct sb_task *leader, struct sb_glance *glance)
 {
@@ -202,7 +203,8 @@ static bool has_moved(struct walk *walk, const struct sb_task *leader, struct sb
 
 	sb_glance_where(walk->procfs, &now);
 	if (now.where_error == glance->where_error &&
-	    now.namespace_inode == glance->namespace_inode)
+	    now.namespace_inode == glance->namespace_inode &&
+	    (now.where_error || sb_nsbook_met(walk->book, now.namespace_inode)))
 		return false;
 	*glance = now;
 	if (read_task(walk, leader, glance->id.inode) != OUTCOME_READ)
@@ -228,22 +230,23 @@ static bool is_to_the_end(const struct walk *walk, const struct sb_task *leader,
 /*
  * Reads the threads beside a leader that was read at that glance. What a thread holds can pass to a
  * new one behind the listing, or, by exec, to the leader, while it lives on without: so they are
- * listed until nothing is new, none is missing, and the leader is where it was.
+ * listed until nothing is new, none is missing, and the leader is where it was. A leader that was
+ * alone, and is, has none to be listed.
  */
-static int read_siblings(struct walk *walk, const struct sb_task *leader, bool leader_exited,
-			 struct sb_glance *glance)
+static int read_group(struct walk *walk, const struct sb_task *leader, bool leader_exited,
+		      bool was_alone, struct sb_glance *glance)
 {
 	for (int i = 0; i < GROUP_LISTINGS_MOST; i++) {
 		struct group_listing listing = {0};
-		bool moved = false;
-		int r = list_siblings(walk, leader, leader_exited, &listing);
+		bool moved, listed = leader_exited || !was_alone || !glance->alone;
+		int r = listed ? list_siblings(walk, leader, leader_exited, &listing) : 0;
 
 		if (r < 0)
 			return r;
-		if (!leader_exited)
-			moved = has_moved(walk, leader, glance);
+		moved = has_moved(walk, leader, glance);
 		sb_glance_who(walk->procfs, glance);
-		if (!listing.new && !moved && is_to_the_end(walk, leader, &listing, glance))
+		if (!listing.new && !moved &&
+		    (listed ? is_to_the_end(walk, leader, &listing, glance) : glance->alone))
 			return 0;
 	}
 	note_departed(walk, leader);
@@ -259,7 +262,7 @@ static bool was_gone(const struct sb_glance *glance)
 static int read_leader(struct walk *walk, struct sb_glance *glance, const struct sb_task *task)
 {
 	enum outcome outcome;
-	bool alone = true;
+	bool was_alone = true;
 	int r = 0;
 
 	if (was_gone(glance)) {
@@ -273,7 +276,7 @@ static int read_leader(struct walk *walk, struct sb_glance *glance, const struct
 	if (task->possible_holder) {
 		sb_glance_who(walk->procfs, glance);
 		sb_glance_where(walk->procfs, glance);
-		alone = glance->alone;
+		was_alone = glance->alone;
 	}
 	outcome = read_task(walk, task, glance->id.inode);
 	if (outcome == OUTCOME_DEPARTED) {
@@ -281,12 +284,8 @@ static int read_leader(struct walk *walk, struct sb_glance *glance, const struct
 		return 0;
 	}
 	r = set_known(walk, &glance->id);
-	if (r == 0 && task->possible_holder && alone) {
-		sb_glance_who(walk->procfs, glance);
-		alone = glance->alone;
-	}
-	if (r == 0 && (outcome == OUTCOME_EXITED || !alone))
-		r = read_siblings(walk, task, outcome == OUTCOME_EXITED, glance);
+	if (r == 0 && (outcome == OUTCOME_EXITED || task->possible_holder))
+		r = read_group(walk, task, outcome == OUTCOME_EXITED, was_alone, glance);
 	if (outcome == OUTCOME_EXITED)
 		note_departed(walk, task);
 	return r;
@@ -409,7 +408,7 @@ static int read_groups_again(struct walk *walk)
 
 		sb_idmap_get(&walk->known, (uint64_t)again[i].pid, &glance.id.inode);
 		sb_glance_where(walk->procfs, &glance);
-		r = read_siblings(walk, &again[i], false, &glance);
+		r = read_group(walk, &again[i], false, false, &glance);
 	}
 	return r;
 }
@@ -456,23 +455,24 @@ static int read_listed(struct walk *walk, struct sb_proc_lister *lister, bool on
 static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister, bool numbers_known)
 {
 	struct sb_budget budget = sb_budget_start(PASSES_SPAN);
-	bool new = true;
+	bool new = walk->any_departed;
 	int r = 0;
 
-	while (r == 0 && (new || walk->any_departed)) {
+	do {
 		if (sb_budget_spent(&budget)) {
 			walk->holder_departed = walk->any_departed = true;
 			return 0;
 		}
+		/* Asked once in any case; more often only for a reason, which makes it a pass. */
+		walk->proof->coverage.passes += new;
 		new = walk->holder_departed = walk->any_departed = false;
 		r = read_groups_again(walk);
 		if (r == 0)
 			r = sb_proc_list_resume(lister);
 		if (r == 0)
 			r = read_listed(walk, lister, numbers_known, &new);
-		if (new || walk->any_departed)
-			walk->proof->coverage.passes++;
-	}
+		new = new || walk->any_departed;
+	} while (r == 0 && new);
 	return r;
 }
 

@@ -269,12 +269,13 @@ teardown() {
 }
 
 @test "holders: a namespace that no process is in, kept by a file" {
-	mount -t tmpfs own "$OWN"
-	mount --make-private "$OWN"
-	touch "$OWN/ns"
 	# On one CPU: a namespace can be kept in another only if its id is higher, and each CPU
 	# hands out its own.
-	taskset -c 0 unshare --mount="$OWN/ns" mount --bind "$R/$E" "$T1"
+	# shellcheck disable=SC2016
+	hold taskset -c 0 unshare --mount --propagation private sh -c '
+		mount -t tmpfs own "$3" && touch "$3/ns" && unshare --mount="$3/ns" \
+			mount --bind "$1" "$2" && echo ready && exec sleep infinity' \
+		sh "$R/$E" "$T1" "$OWN"
 	scan kernel "$E"
 	assert_status 7
 	scan auto "$E"
@@ -294,9 +295,6 @@ teardown() {
 	# An ordinary user's sandbox is not in there: root made it.
 	scan_as_user auto "$F"
 	assert_status 0
-	# The one of an ordinary user that stands in its own user namespace is.
-	umount "$OWN/ns"
-	umount "$OWN"
 }
 
 @test "holders: a user's own namespace that no process is in" {

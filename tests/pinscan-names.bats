@@ -156,7 +156,8 @@ teardown() {
 	done
 	# rmdir(2) from here would succeed, and detach it there: that is why.
 	rmdir "$R/${E}on"
-	! grep -q "${E}on" "/proc/$HOLDER/mountinfo"
+	run grep "${E}on" "/proc/$HOLDER/mountinfo"
+	assert_failure
 }
 
 @test "names: mount points in our own namespace" {

@@ -6,48 +6,84 @@ unit() {
 	assert_success
 }
 
-@test "unit: text" {
-	unit text
-}
-
-@test "unit: names" {
-	unit names
+@test "unit: age" {
+	unit age
 }
 
 @test "unit: clock" {
 	unit clock
 }
 
-@test "unit: user" {
-	unit user
-}
-
 @test "unit: evidence" {
 	unit evidence
 }
 
-@test "unit: status" {
-	unit status
+@test "unit: fence" {
+	unit fence
 }
 
-@test "unit: proc_stat" {
-	unit proc_stat
+@test "unit: hidepid" {
+	unit hidepid
 }
 
-@test "unit: age" {
-	unit age
+@test "unit: idmap" {
+	unit idmap
+}
+
+@test "unit: liveness" {
+	unit liveness
+}
+
+@test "unit: marker" {
+	unit marker
+}
+
+@test "unit: metrics" {
+	unit metrics
+}
+
+@test "unit: names" {
+	unit names
+}
+
+@test "unit: nsmount" {
+	unit nsmount
 }
 
 @test "unit: picture" {
 	unit picture
 }
 
+@test "unit: pile" {
+	unit pile
+}
+
+@test "unit: proc_stat" {
+	unit proc_stat
+}
+
 @test "unit: progress" {
 	unit progress
 }
 
-@test "unit: metrics" {
-	unit metrics
+@test "unit: reclaim" {
+	unit reclaim
+}
+
+@test "unit: status" {
+	unit status
+}
+
+@test "unit: text" {
+	unit text
+}
+
+@test "unit: user" {
+	unit user
+}
+
+@test "unit: sweep" {
+	unit sweep
 }
 
 @test "unit: every program of tests/unit is run here" {

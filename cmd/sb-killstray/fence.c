@@ -22,14 +22,20 @@ const char *fence_describe(enum fence fence)
 	return words[fence];
 }
 
+/*
+ * In the procfs of an outer pid namespace we have another number, or by chance the same; there
+ * status tells a number for each namespace.
+ */
 static bool is_ours(int procfs)
 {
+	struct sb_proc_status status;
 	char link[24];
 	uint64_t number;
 
 	return sb_proc_is_procfs(procfs) &&
 	       sb_proc_readlink(procfs, "self", link, sizeof(link)) > 0 &&
-	       sb_text_parse_u64(link, INT_MAX, &number) == 0 && (pid_t)number == getpid();
+	       sb_text_parse_u64(link, INT_MAX, &number) == 0 && (pid_t)number == getpid() &&
+	       sb_proc_read_status(procfs, "self", &status) == 0 && status.levels <= 1;
 }
 
 /* What cannot be learnt is taken for the one where more can be broken. */

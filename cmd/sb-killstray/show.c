@@ -170,6 +170,31 @@ static void say_named(const struct options *options, const struct sb_strays *str
 	}
 }
 
+/* Who was met, but could not be judged, has a name; who could not be met has a number only. */
+static const char *name_of_gap(const struct sb_strays *strays, const struct sb_stray_gap *gap,
+			       char buffer[NAME_MAX_SHOWN])
+{
+	for (size_t i = 0; i < strays->table.count; i++)
+		if (strays->table.item[i]->process.pid == gap->pid &&
+		    !strays->table.item[i]->judged)
+			return name_of(strays->table.item[i], buffer);
+	snprintf(buffer, NAME_MAX_SHOWN, "%d", (int)gap->pid);
+	return buffer;
+}
+
+static void say_gap(const struct sb_strays *strays, const struct sb_stray_gap *gap)
+{
+	char name[NAME_MAX_SHOWN];
+
+	name_of_gap(strays, gap, name);
+	if (gap->error == -EBUSY)
+		sb_log_cannot_because(SB_LOG_WARNING, "read process", name,
+				      "its arguments cannot be had, and it is called like a "
+				      "keep-alive; left alone");
+	else
+		sb_log_cannot(SB_LOG_WARNING, "read process", name, gap->error);
+}
+
 static void say_doubts(const struct options *options, const struct sb_strays *strays)
 {
 	if (strays->error)
@@ -177,21 +202,15 @@ static void say_doubts(const struct options *options, const struct sb_strays *st
 			      options->cgroup ? options->cgroup : options->cli.procfs,
 			      strays->error);
 	if (strays->hidden)
-		sb_log_about(
-			SB_LOG_WARNING, options->cli.procfs,
-			"pid 1 is not listed, so it is mounted with hidepid: there may be more "
-			"processes than can be seen; run as root");
+		sb_log_about(SB_LOG_WARNING, options->cli.procfs,
+			     "it is mounted with hidepid: there may be more processes than can be "
+			     "seen; run as root");
 	if (strays->outside)
 		sb_log_about(
 			SB_LOG_WARNING, options->cgroup,
 			"it holds processes of other pid namespaces, which cannot be seen here");
-	for (size_t i = 0; i < strays->gap_count && i < SB_STRAYS_GAPS_KEPT; i++) {
-		const struct sb_stray_gap *gap = &strays->gaps[i];
-		char name[16];
-
-		snprintf(name, sizeof(name), "%d", (int)gap->pid);
-		sb_log_cannot(SB_LOG_WARNING, "read process", name, gap->error);
-	}
+	for (size_t i = 0; i < strays->gap_count && i < SB_STRAYS_GAPS_KEPT; i++)
+		say_gap(strays, &strays->gaps[i]);
 	if (strays->gap_count > SB_STRAYS_GAPS_KEPT)
 		sb_log_say(SB_LOG_WARNING, "%zu further processes could not be read",
 			   strays->gap_count - SB_STRAYS_GAPS_KEPT);

@@ -94,6 +94,32 @@ static void status_tells_uids_and_tracer(void **state)
 	assert_int_equal(status.effective_uid, 0);
 	assert_int_equal(status.saved_uid, 33);
 	assert_int_equal(status.tracer, 77);
+	assert_int_equal(status.levels, 0);
+}
+
+static void status_tells_the_levels_of_pid_namespaces(void **state)
+{
+	static const struct {
+		const char *line;
+		unsigned int levels;
+	} cases[] = {
+		{"NSpid:\t1\n", 1},
+		{"NSpid:\t5000\t5000\n", 2},
+		{"NSpid:\t7 8\t9\nNSpgid:\t7\n", 3},
+		{"NSpid:\t\n", 0},
+		{"NSpid:\t1\t2", 0}, /* cut off */
+		{"", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sb_proc_status status;
+		char text[128];
+
+		snprintf(text, sizeof(text), "TracerPid:\t0\nUid:\t1\t2\t3\t4\n%s", cases[i].line);
+		assert_int_equal(sb_proc_parse_status(text, strlen(text), &status), 0);
+		assert_int_equal(status.levels, cases[i].levels);
+	}
 }
 
 static void what_is_no_status_is_refused(void **state)
@@ -148,6 +174,7 @@ int main(void)
 		cmocka_unit_test(kernel_threads_are_told),
 		cmocka_unit_test(what_is_no_stat_is_refused),
 		cmocka_unit_test(status_tells_uids_and_tracer),
+		cmocka_unit_test(status_tells_the_levels_of_pid_namespaces),
 		cmocka_unit_test(what_is_no_status_is_refused),
 		cmocka_unit_test(arguments_are_joined),
 	};

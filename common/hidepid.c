@@ -1,0 +1,121 @@
+#include "hidepid.h"
+
+#include "proc.h"
+#include "scope.h"
+
+#include <linux/capability.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define FDINFO_MAX 256
+
+/* The settings that leave somebody out of a listing; by numbers before 5.8. */
+static const struct {
+	const char *name;
+	bool for_group; /* members of the mount's group see everybody */
+} hiding[] = {{"invisible", true}, {"2", true}, {"ptraceable", false}, {"4", false}};
+
+static bool is_hiding(const char *value, size_t length, bool *ret_for_group)
+{
+	for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++)
+		if (strlen(hiding[i].name) == length &&
+		    memcmp(hiding[i].name, value, length) == 0) {
+			*ret_for_group = hiding[i].for_group;
+			return true;
+		}
+	return false;
+}
+
+/* The options of the filesystem: "rw,gid=33,hidepid=invisible", to the end of the line. */
+static struct sb_hidepid parse_options(const char *options, const char *end)
+{
+	static const char hidepid[] = "hidepid=", gid[] = "gid=";
+	struct sb_hidepid result = {false, 0};
+	bool for_group = true;
+
+	while (options < end) {
+		const char *comma = memchr(options, ',', (size_t)(end - options));
+		size_t length = (size_t)((comma ? comma : end) - options);
+
+		if (length > strlen(hidepid) && strncmp(options, hidepid, strlen(hidepid)) == 0)
+			result.hides = is_hiding(options + strlen(hidepid),
+						 length - strlen(hidepid), &for_group);
+		else if (length > strlen(gid) && strncmp(options, gid, strlen(gid)) == 0)
+			result.gid = (gid_t)strtoul(options + strlen(gid), NULL, 10);
+		options += length + 1;
+	}
+	if (!for_group)
+		result.gid = 0;
+	return result;
+}
+
+/* "id parent dev root point options [fields] - type source superoptions"; blanks are escaped. */
+static bool parse_line(const char *line, const char *end, unsigned long mount_id,
+		       struct sb_hidepid *ret)
+{
+	const char *at;
+	char *rest;
+
+	if (strtoul(line, &rest, 10) != mount_id || *rest != ' ')
+		return false;
+	at = memmem(line, (size_t)(end - line), " - ", strlen(" - "));
+	at = at ? memchr(at + 3, ' ', (size_t)(end - at - 3)) : NULL;
+	at = at ? memchr(at + 1, ' ', (size_t)(end - at - 1)) : NULL;
+	if (!at)
+		return false;
+	*ret = parse_options(at + 1, end);
+	return true;
+}
+
+bool sb_hidepid_parse(const char *mountinfo, size_t length, unsigned long mount_id,
+		      struct sb_hidepid *ret)
+{
+	const char *line = mountinfo, *stop = mountinfo + length;
+
+	while (line < stop) {
+		const char *end = memchr(line, '\n', (size_t)(stop - line));
+
+		if (!end)
+			return false; /* cut off */
+		if (parse_line(line, end, mount_id, ret))
+			return true;
+		line = end + 1;
+	}
+	return false;
+}
+
+/* The kernel's own number of the mount that a descriptor is on; 0: unknown. */
+static unsigned long mount_of(int procfs)
+{
+	char path[32], text[FDINFO_MAX];
+	const char *line;
+
+	snprintf(path, sizeof(path), "self/fdinfo/%d", procfs);
+	if (sb_proc_read_into(procfs, path, text, sizeof(text)) < 0)
+		return 0;
+	line = strstr(text, "mnt_id:");
+	return line ? strtoul(line + strlen("mnt_id:"), NULL, 10) : 0;
+}
+
+static bool may_trace_everybody(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
+}
+
+bool sb_hidepid_hides_from_us(int procfs)
+{
+	sb_auto_free char *text = NULL;
+	struct sb_hidepid hidepid;
+	unsigned long mount = mount_of(procfs);
+	size_t length;
+
+	if (!mount || sb_proc_read(procfs, "self/mountinfo", &text, &length) < 0 ||
+	    !sb_hidepid_parse(text, length, mount, &hidepid) || !hidepid.hides)
+		return false;
+	return !may_trace_everybody() && (!hidepid.gid || !group_member(hidepid.gid));
+}
