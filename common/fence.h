@@ -77,7 +77,6 @@ struct sb_facts {
 	int64_t mtime_ns; /* wall clock */
 	dev_t dev;
 	uint64_t inode;
-	uint64_t mount_id; /* 0: the kernel does not tell */
 };
 
 /* What is known of the process whose number the entry bears. */

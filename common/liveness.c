@@ -32,6 +32,7 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 {
 	*liveness = (struct sb_liveness){
 		.procfs = open(procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
+		.named = procfs_given,
 		.scanned_ns = INT64_MAX,
 	};
 	liveness->numbers_prove =
@@ -51,18 +52,35 @@ void sb_liveness_note_scan(struct sb_liveness *liveness)
 		r = sb_idmap_put(&liveness->alive_at_scan, (uint64_t)id.number, 1);
 	sb_proc_list_end(&lister);
 	liveness->listed = r == 0;
-	liveness->last_valid = false;
+	/* What is asked from here on is answered by what is true from here on. */
+	memset(liveness->answers, 0, sizeof(liveness->answers));
 }
 
-/* Only ESRCH means dead: EPERM is somebody else's process, and alive. */
-static bool is_alive(struct sb_liveness *liveness, pid_t pid)
+/*
+ * Only ESRCH means dead: EPERM is somebody else's process, and alive. Where another procfs is named
+ * kill(2) asks in the wrong namespace: who is listed there lives too.
+ */
+static bool ask_kernel(const struct sb_liveness *liveness, pid_t pid)
 {
-	if (liveness->last_valid && liveness->last_pid == pid)
-		return liveness->last_alive;
-	liveness->last_pid = pid;
-	liveness->last_alive = kill(pid, 0) == 0 || errno != ESRCH;
-	liveness->last_valid = true;
-	return liveness->last_alive;
+	char task[16];
+
+	if (kill(pid, 0) == 0 || errno != ESRCH)
+		return true;
+	if (!liveness->named)
+		return false;
+	snprintf(task, sizeof(task), "%d", (int)pid);
+	return faccessat(liveness->procfs, task, F_OK, 0) == 0 || errno != ENOENT;
+}
+
+static struct sb_liveness_answer *answer_of(struct sb_liveness *liveness, pid_t pid)
+{
+	struct sb_liveness_answer *answer =
+		&liveness->answers[(unsigned int)pid % SB_LIVENESS_ANSWERS];
+
+	if (answer->pid != pid)
+		*answer =
+			(struct sb_liveness_answer){.pid = pid, .alive = ask_kernel(liveness, pid)};
+	return answer;
 }
 
 /* The start of a process on the wall clock: ticks since boot, laid against both clocks now. */
@@ -86,6 +104,8 @@ static bool read_start(int procfs, pid_t pid, int64_t *ret_ns)
 void sb_liveness_ask(struct sb_liveness *liveness, pid_t pid, bool want_start,
 		     struct sb_pid_facts *ret)
 {
+	struct sb_liveness_answer *answer;
+
 	*ret = (struct sb_pid_facts){.scanned_ns = liveness->scanned_ns};
 	if (pid == SB_NAMES_NO_PID)
 		return; /* no process can have that number */
@@ -93,12 +113,18 @@ void sb_liveness_ask(struct sb_liveness *liveness, pid_t pid, bool want_start,
 		ret->alive = true;
 		return;
 	}
-	ret->alive = is_alive(liveness, pid);
+	answer = answer_of(liveness, pid);
+	ret->alive = answer->alive;
 	if (liveness->scanned_ns != INT64_MAX)
 		ret->alive_at_scan = !liveness->listed ||
 				     sb_idmap_get(&liveness->alive_at_scan, (uint64_t)pid, NULL);
-	if (ret->alive && want_start)
-		ret->started_known = read_start(liveness->procfs, pid, &ret->started_ns);
+	if (!answer->alive || !want_start)
+		return;
+	if (!answer->start_asked)
+		answer->started_known = read_start(liveness->procfs, pid, &answer->started_ns);
+	answer->start_asked = true;
+	ret->started_known = answer->started_known;
+	ret->started_ns = answer->started_ns;
 }
 
 void sb_liveness_free(struct sb_liveness *liveness)

@@ -7,19 +7,30 @@
 
 #include <stdbool.h>
 
+#define SB_LIVENESS_ANSWERS 1024
+
 /* Free with sb_liveness_free. */
 struct sb_liveness {
 	int procfs;	    /* owned; -1 when there is none */
+	bool named;	    /* the user named that procfs: the numbers are those of its namespace */
 	bool numbers_prove; /* else every number counts as alive */
 	struct sb_idmap alive_at_scan;
 	bool listed;	    /* alive_at_scan is known */
 	int64_t scanned_ns; /* wall clock; INT64_MAX: no scan yet */
-	pid_t last_pid;	    /* entries of one launcher come in runs */
-	bool last_alive;
-	bool last_valid;
+	struct sb_liveness_answer {
+		pid_t pid; /* 0: of nobody */
+		bool alive;
+		bool start_asked;
+		bool started_known;
+		int64_t started_ns;
+	} answers[SB_LIVENESS_ANSWERS]; /* a slot for each pid of the same remainder */
 };
 
 /*
+ * A million entries bear few pids, so answers are remembered until the end of the run or the scan.
+ * That is sound because a run judges ages by the time at which it began: what a later process makes
+ * under a number that was dead is too young to go.
+ *
  * procfs_given and trust_pidns as for the scan. Outside the initial pid namespace numbers prove
  * nothing, for the launcher may live outside of ours; nor where that cannot be learnt.
  */

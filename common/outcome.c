@@ -184,8 +184,10 @@ static void say_foreign(const struct sb_root *root)
 	const struct sb_sweep_counts *counts = &root->counts;
 	uint64_t foreign = counts->verdict[SB_VERDICT_FOREIGN];
 
-	/* Whose the malformed ones are was not asked. */
-	if (!root->foreign_known || foreign + counts->verdict[SB_VERDICT_MALFORMED] != counts->seen)
+	/* Whose the malformed ones are was not asked, nor whose those were that are gone. */
+	if (!root->foreign_known || foreign + counts->verdict[SB_VERDICT_MALFORMED] +
+						    counts->verdict[SB_VERDICT_VANISHED] !=
+					    counts->seen)
 		return;
 	sb_log_about(SB_LOG_WARNING, root->path,
 		     "all %llu entries belong to others than uid %u; to act for their owner give "

@@ -30,10 +30,11 @@ int sb_pile_add(struct sb_pile *pile, const char *name, uint64_t inode)
 void sb_pile_release(struct sb_pile *pile, void (*take)(const char *name, void *closure),
 		     void *closure)
 {
-	pile->released = true;
 	for (size_t at = 0; at < pile->used; at += strlen(pile->names + at) + 1)
 		take(pile->names + at, closure);
+	sb_idmap_free(&pile->inodes);
 	pile->used = 0;
+	pile->count = 0;
 }
 
 void sb_pile_free(struct sb_pile *pile)

@@ -4,7 +4,6 @@
 
 #include "idmap.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +13,6 @@ struct sb_pile {
 	size_t used, size;
 	uint64_t count; /* different entries */
 	struct sb_idmap inodes;
-	bool released;
 };
 
 /*

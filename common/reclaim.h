@@ -9,7 +9,7 @@
 /* What one look at an entry tells, relative to its directory. -errno but for -ENOENT (gone). */
 int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret);
 
-/* Whether to stop inside a large tree, of which so much went; asked between entries. */
+/* Whether to stop inside a large tree, of which so much went; asked after each removal. */
 struct sb_reclaim_patience {
 	bool (*ended)(uint64_t below, void *closure);
 	void *closure;
@@ -27,7 +27,8 @@ struct sb_reclaimed {
  * Removes the entry called name in dir, if it still is what was judged. A directory goes with all
  * that is below it when patience is given for that, else only if it is empty. Links go as
  * themselves; nothing but directories is ever opened, and those only when they are on the entry's
- * own mount. Stops at the first thing that cannot be removed.
+ * own mount. What cannot be removed stays, and does not keep what is beside it; but a mount ends it
+ * at once.
  */
 void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		      const struct sb_reclaim_patience *patience, struct sb_reclaimed *ret);

@@ -26,10 +26,10 @@ struct pass {
 	struct sb_root *root;
 	struct sb_creds creds;
 	struct sb_pile pile; /* candidates held back until there are enough of them */
-	int64_t now_ns;	     /* wall clock, at the start of the pass */
 	unsigned int asked;  /* since the clock was looked at */
 	unsigned int stale;  /* batches, this one included, that were looked at before the scan */
-	bool over;	     /* the budget is spent, and something was removed */
+	bool spent;	     /* the budget is, and something was removed */
+	bool over;	     /* it ends here */
 	uint64_t progress;   /* removed so far, below entries too */
 };
 
@@ -122,7 +122,7 @@ static void count(struct pass *pass, const struct entry *entry, enum sb_verdict 
 	counts->verdict[verdict]++;
 	/* A malformed name is not looked at: it has no age. */
 	if (entry->facts.mode)
-		counts->by_age[verdict][age_class(pass->now_ns, &entry->facts)]++;
+		counts->by_age[verdict][age_class(pass->sweep->now_ns, &entry->facts)]++;
 	if (verdict == SB_VERDICT_REMOVE) {
 		if (S_ISDIR(entry->facts.mode))
 			counts->removed_dirs++;
@@ -185,11 +185,11 @@ static void ask_pins(const struct sb_sweep *sweep, const char *name, struct sb_p
 	ret->proven = sb_pinscan_coverage(sweep->scan)->level >= sweep->scan_options.require;
 }
 
-static void ask_process(struct sb_sweep *sweep, const struct entry *entry, int64_t now_ns,
-			struct sb_pid_facts *ret)
+static void ask_process(struct sb_sweep *sweep, const struct entry *entry, struct sb_pid_facts *ret)
 {
 	bool future;
-	bool old = sb_fence_age(now_ns, entry->facts.mtime_ns, &future) > sweep->rules.max_age_ns;
+	bool old = sb_fence_age(sweep->now_ns, entry->facts.mtime_ns, &future) >
+		   sweep->rules.max_age_ns;
 
 	sb_liveness_ask(&sweep->liveness, entry->pid, old, ret);
 }
@@ -200,12 +200,12 @@ static enum sb_verdict judge_facts(struct pass *pass, const struct entry *entry)
 	struct sb_sweep *sweep = pass->sweep;
 	struct sb_pid_facts process;
 	enum sb_verdict verdict = sb_fence_look(&sweep->rules, entry->shape, pass->root->uid,
-						pass->now_ns, &entry->facts);
+						sweep->now_ns, &entry->facts);
 
 	if (verdict != SB_VERDICT_REMOVE)
 		return verdict;
-	ask_process(sweep, entry, pass->now_ns, &process);
-	return sb_fence_process(&sweep->rules, pass->now_ns, &entry->facts, &process);
+	ask_process(sweep, entry, &process);
+	return sb_fence_process(&sweep->rules, sweep->now_ns, &entry->facts, &process);
 }
 
 static void look_again(struct pass *pass, struct entry *entry)
@@ -236,9 +236,15 @@ static enum sb_verdict judge(struct pass *pass, struct entry *entry)
 	return sb_fence_pins(&entry->facts, &pins);
 }
 
+static bool is_pile_needed(const struct sb_rules *rules)
+{
+	return rules->threshold > 0;
+}
+
 /*
  * The budget is spent; but a pass goes on until it has removed something, so that a slow scan, or
- * entries that are kept in front, do not starve the rest for ever.
+ * entries that are kept in front, do not starve the rest for ever. And where only a pile may go, it
+ * goes on until it knows what it leaves: see hold_back.
  */
 static bool is_over(struct pass *pass)
 {
@@ -246,11 +252,11 @@ static bool is_over(struct pass *pass)
 		pass->sweep->interrupted = true;
 		pass->over = true;
 	}
-	if (!pass->over && pass->progress && ++pass->asked >= BUDGET_STRIDE) {
+	if (!pass->spent && pass->progress && ++pass->asked >= BUDGET_STRIDE) {
 		pass->asked = 0;
-		pass->over = sb_budget_spent(&pass->sweep->budget);
+		pass->spent = sb_budget_spent(&pass->sweep->budget);
 	}
-	return pass->over;
+	return pass->over || (pass->spent && !is_pile_needed(&pass->sweep->rules));
 }
 
 /* Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. */
@@ -305,26 +311,38 @@ static void remove_entry(struct pass *pass, struct entry *entry)
 		verdict = remove_tree(pass, entry, &reclaimed);
 	if (reclaimed.error < 0)
 		entry->error = reclaimed.error;
-	if (reclaimed.unfinished)
+	if (reclaimed.unfinished) {
 		pass->over = true; /* still there, and counted by the pass that finishes it */
-	else
+		pass->root->counts.seen--;
+	} else {
 		count(pass, entry, verdict);
+	}
 }
 
-static bool is_pile_needed(const struct sb_rules *rules)
+/* Left undecided, and so not among those seen. */
+static void forget(const char *name, void *closure)
 {
-	return rules->threshold > 0;
+	struct pass *pass = closure;
+
+	(void)name;
+	pass->root->counts.seen--;
 }
 
-/* Judges an entry once more, right before it goes: time has passed since it was held back. */
+/*
+ * Judges an entry once more, right before it goes: time has passed since it was held back. All that
+ * was held back goes, whatever the budget says; only a signal leaves some of it undecided.
+ */
 static void release(const char *name, void *closure)
 {
 	struct pass *pass = closure;
 	struct entry entry = {.name = name};
 	enum sb_verdict verdict;
 
-	if (is_over(pass))
+	is_over(pass);
+	if (pass->over) {
+		forget(name, closure);
 		return;
+	}
 	entry.shape = sb_fence_shape(&pass->sweep->rules, name, &entry.pid);
 	look_again(pass, &entry);
 	verdict = judge(pass, &entry);
@@ -345,15 +363,24 @@ static void count_below(const char *name, void *closure)
 	count(pass, &entry, SB_VERDICT_BELOW_THRESHOLD);
 }
 
+/*
+ * Holds a candidate back until there are enough of them. When the budget was spent on a pile, they
+ * are held back once more: a pass leaves a whole pile to the next one or nothing, for a rest below
+ * the threshold would be no pile to it, and stay for ever.
+ */
 static int hold_back(struct pass *pass, const struct entry *entry)
 {
 	int r = sb_pile_add(&pass->pile, entry->name, entry->facts.inode);
 
-	if (r == 0 && pass->pile.count >= pass->sweep->rules.threshold) {
-		pass->root->engaged = true;
-		sb_pile_release(&pass->pile, release, pass);
+	if (r < 0 || pass->pile.count < pass->sweep->rules.threshold)
+		return r;
+	if (pass->root->engaged) {
+		pass->over = true;
+		return 0;
 	}
-	return r;
+	pass->root->engaged = true;
+	sb_pile_release(&pass->pile, release, pass);
+	return 0;
 }
 
 /* Whether what was looked at ahead still stands under its name. */
@@ -387,7 +414,7 @@ static int visit(struct pass *pass, const struct sb_sighting *seen)
 		count(pass, &entry, verdict);
 		return 0;
 	}
-	if (is_pile_needed(&pass->sweep->rules) && !pass->pile.released)
+	if (is_pile_needed(&pass->sweep->rules) && (!pass->root->engaged || pass->spent))
 		return hold_back(pass, &entry);
 	/* rmdir(2) minds what is in it; whatever else goes is looked at once more. */
 	if (!S_ISDIR(entry.facts.mode) && !is_still(pass, &entry))
@@ -442,19 +469,19 @@ static int run_pass(struct pass *pass)
 		return r;
 	r = walk(pass, &ahead);
 	sb_lookahead_end(&ahead);
-	if (r == 0 && pass->root->finished && !pass->pile.released)
-		sb_pile_release(&pass->pile, count_below, pass);
+	if (r < 0 || !pass->root->finished)
+		sb_pile_release(&pass->pile, forget, pass);
+	else
+		sb_pile_release(&pass->pile, pass->root->engaged ? release : count_below, pass);
+	/* A signal may have come while the last ones went. */
+	pass->root->finished = pass->root->finished && !pass->over;
 	return r;
 }
 
 void sb_sweep_root(struct sb_sweep *sweep, struct sb_root *root)
 {
-	struct pass pass = {.sweep = sweep, .root = root, .now_ns = sb_clock_wall()};
+	struct pass pass = {.sweep = sweep, .root = root};
 	int r = sb_creds_prepare(root->uid, &pass.creds);
-
-	/* What came after the scan was not seen by it: with the scan's clock that is young. */
-	if (sweep->scanned && sweep->liveness.scanned_ns < pass.now_ns)
-		pass.now_ns = sweep->liveness.scanned_ns;
 
 	count_inodes(root, &root->inodes_before);
 	if (r == 0)
@@ -483,6 +510,7 @@ void sb_sweep_start(struct sb_sweep *sweep)
 	sb_liveness_start(&sweep->liveness, sweep->scan_options.procfs,
 			  sweep->scan_options.procfs_given, sweep->scan_options.trust_pidns);
 	sweep->budget = sb_budget_start(sweep->budget_ns);
+	sweep->now_ns = sb_clock_wall();
 }
 
 void sb_sweep_add(struct sb_sweep_counts *sum, const struct sb_sweep_counts *counts)

@@ -60,6 +60,11 @@ struct sb_sweep {
 	void (*tell)(const struct sb_root *root, const char *name, enum sb_verdict verdict,
 		     int error, void *closure);
 	void *tell_closure;
+	/*
+	 * Wall clock at the start of the run, for all ages: whoever comes later, perhaps after the
+	 * scan and under a number known as dead, makes what is too young to go.
+	 */
+	int64_t now_ns;
 	/* What comes of it. */
 	struct sb_liveness liveness;
 	struct sb_pinscan *scan; /* NULL: none was made */

@@ -183,10 +183,13 @@ start_of_init() {
 	make_root "$USER_UID"
 	sleeper
 	stage_as_user "${P}1_x" "${P}${SLEEPER}_x"
-	age "1 hour" "$R/${P}1_x" "$R/${P}${SLEEPER}_x"
+	# A file goes without a scan, which would tell by itself who lived then.
+	touch "$R/${P}${SLEEPER}_file"
+	chown "$USER_UID:$USER_UID" "$R/${P}${SLEEPER}_file"
+	age "1 hour" "$R"/*
 	sweep_as_user --json "$R"
 	assert_success
-	assert_counts seen=2 alive=2
+	assert_counts seen=3 alive=3
 }
 
 @test "a zombie still bears its number" {
