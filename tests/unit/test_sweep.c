@@ -65,7 +65,7 @@ static int enter(void **state)
 	(void)state;
 	watched = NULL;
 	after_statx = after_unlinkat = NULL;
-	strcpy(directory + sizeof(directory) - 7, "XXXXXX");
+	memcpy(directory + sizeof(directory) - 7, "XXXXXX", 7);
 	return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
 }
 
