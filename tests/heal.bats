@@ -535,7 +535,8 @@ refused() {
 	pile 20000
 	"$HELPERS/deny" unlinkat@10000000=EIO -- sb-legacy-heal --budget=0 "$R" >/dev/null 2>&1 3>&- &
 	remember $!
-	local pid before=$(stat -f -c %d "$R")
+	local pid before
+	before=$(stat -f -c %d "$R")
 	until [ "$(stat -f -c %d "$R")" -gt "$before" ]; do
 		kill -0 "${started[-1]}"
 	done

@@ -164,12 +164,13 @@ teardown() {
 }
 
 @test "a slow scan is not taken from the budget" {
-	"$HELPERS/stage" "$R" 20
-	# Each task is asked for its namespace through a supervisor: that takes longer than 1 ms.
-	run --separate-stderr "$HELPERS/deny" readlinkat@1000000=EIO -- \
-		sb-sweep --json --evidence=namespaces --budget=100ms "$R"
+	local options=(-f -o /dev/null -e trace=readlinkat)
+	"$HELPERS/stage" "$R" 100
+	run --separate-stderr strace "${options[@]}" -e inject=readlinkat:delay_enter=200000:when=1..10 \
+		env ASAN_OPTIONS=detect_leaks=0 sb-sweep --json --evidence=namespaces --budget=1s "$R"
 	assert_success
-	assert_counts seen=20 dirs=20
+	assert_counts seen=100 dirs=100
+	assert [ "$(json '.coverage.elapsed_s > 1.5')" = true ]
 }
 
 @test "without a budget there is no end but the end" {

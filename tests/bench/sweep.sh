@@ -75,7 +75,8 @@ done
 line "sb-legacy-heal, $count directories: time over getdents64 + unlinkat" \
 	"$(median </mnt/heal)" "$(median </mnt/bare-legacy)" "<=" 1.15
 
-# Peaks in KiB; the first of the two lines is of the size that 8 MiB are.
+# Peaks in KiB. Which pages of the libraries come in is a matter of chance, so the few are run three
+# times: their largest peak is what the many are held against.
 peak() { # COUNT COMMAND...
 	fill "$1" "${kind[@]}"
 	"$build/bench/peak" "${@:2}"
@@ -84,10 +85,11 @@ peak() { # COUNT COMMAND...
 for tool in sb-sweep sb-legacy-heal; do
 	kind=() options=()
 	[ $tool = sb-sweep ] || kind=(--legacy) options=(--ignore-marker)
-	few=$(peak $((count / 10)) "$build/bin/$tool" --quiet --budget=0 "${options[@]}" "$root")
+	few=$(for i in 1 2 3; do
+		peak $((count / 10)) "$build/bin/$tool" --quiet --budget=0 "${options[@]}" "$root"
+	done | sort -n | tail -n 1)
 	many=$(peak "$count" "$build/bin/$tool" --quiet --budget=0 "${options[@]}" "$root")
 	line "$tool, $count directories: peak of memory in MiB" "$many" 1024 "<=" 8
-	# A page or two is how the loader happens to touch them.
 	line "$tool: that peak over the one for $((count / 10))" "$many" "$few" "<=" 1.05
 done
 exit "$missed"
