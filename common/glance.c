@@ -55,15 +55,24 @@ struct share {
 	int procfs;
 	struct sb_glance *first;
 	size_t count;
-	void (*look)(int procfs, struct sb_glance *glance);
 };
+
+/*
+ * Both at once, for the second finds its way by what the first has just looked up. In this order:
+ * who was alone before it was somewhere had no thread elsewhere.
+ */
+static void look(int procfs, struct sb_glance *glance)
+{
+	sb_glance_who(procfs, glance);
+	sb_glance_where(procfs, glance);
+}
 
 static void *do_share(void *pointer)
 {
 	const struct share *share = pointer;
 
 	for (size_t i = 0; i < share->count; i++)
-		share->look(share->procfs, &share->first[i]);
+		look(share->procfs, &share->first[i]);
 	return NULL;
 }
 
@@ -78,8 +87,7 @@ static size_t count_workers(size_t count)
 	return workers ? workers : 1;
 }
 
-void sb_glance_all(int procfs, struct sb_glance *array, size_t count,
-		   void (*look)(int procfs, struct sb_glance *glance))
+void sb_glance_all(int procfs, struct sb_glance *array, size_t count)
 {
 	struct share shares[WORKERS_MOST] = {0};
 	size_t workers = count_workers(count), started = 0, done = 0;
@@ -88,7 +96,7 @@ void sb_glance_all(int procfs, struct sb_glance *array, size_t count,
 		size_t end = count * (i + 1) / workers;
 
 		shares[i] = (struct share){
-			.procfs = procfs, .first = array + done, .count = end - done, .look = look};
+			.procfs = procfs, .first = array + done, .count = end - done};
 		done = end;
 	}
 	/* The first share is ours; so is any for which there is no thread to be had. */

@@ -29,8 +29,7 @@ void sb_glance_who(int procfs, struct sb_glance *glance);
 /* The number of its mount namespace. */
 void sb_glance_where(int procfs, struct sb_glance *glance);
 
-/* Takes one of these looks at each of an array. */
-void sb_glance_all(int procfs, struct sb_glance *array, size_t count,
-		   void (*look)(int procfs, struct sb_glance *glance));
+/* Both, of each of an array. */
+void sb_glance_all(int procfs, struct sb_glance *array, size_t count);
 
 #endif

@@ -352,8 +352,10 @@ static int read_sample(struct walk *walk, struct sb_glance *glances, size_t coun
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i += SAMPLE_STRIDE) {
-		struct sb_task task = task_of(walk, &glances[i]);
+		struct sb_task task;
 
+		sb_glance_who(walk->procfs, &glances[i]);
+		task = task_of(walk, &glances[i]);
 		r = read_leader(walk, &glances[i], &task);
 	}
 	return r;
@@ -476,7 +478,7 @@ static int read_latecomers(struct walk *walk, struct sb_proc_lister *lister, boo
 	return r;
 }
 
-/* All uids in one tight loop, so that few depart before theirs is known. */
+/* All glances in one tight loop, so that few depart before theirs. */
 static int read_first_listing(struct walk *walk, struct sb_proc_lister *lister)
 {
 	sb_auto_free struct sb_glance *glances = NULL;
@@ -489,12 +491,11 @@ static int read_first_listing(struct walk *walk, struct sb_proc_lister *lister)
 	settled = calloc(count + 1, sizeof(*settled));
 	if (!settled)
 		return -ENOMEM;
-	sb_glance_all(walk->procfs, glances, count, sb_glance_who);
 	for (size_t i = 0; i < count && !walk->init_seen; i++)
 		walk->init_seen = glances[i].id.number == 1;
 	r = read_sample(walk, glances, count);
 	if (r == 0)
-		sb_glance_all(walk->procfs, glances, count, sb_glance_where);
+		sb_glance_all(walk->procfs, glances, count);
 	return r == 0 ? read_others(walk, glances, count, settled) : r;
 }
 

@@ -28,7 +28,8 @@ start_host() { # TASKS NAMESPACES BINDS
 end_host() {
 	kill -KILL "$host"
 	wait "$host" 2>/dev/null || true
-	while [ -n "$(pgrep -f "$build/helpers/pin-tasks" || true)" ]; do sleep 0.1; done
+	# By name, for that finds those too that are dead and not yet reaped: they are listed, and they count.
+	while pgrep -x pin-tasks >/dev/null; do sleep 0.1; done
 	umount -l /mnt/root
 }
 trap '[ -z "$host" ] || kill -KILL "$host" 2>/dev/null' EXIT

@@ -23,14 +23,20 @@
 #include <unistd.h>
 
 #define STACK 8192 /* bytes: a sleeping task needs next to none */
+#define MADE 'y'
+#define FAILED 'n'
 
 static uint64_t tasks, namespaces, binds, uid;
 static const char *root, *target, *prefix;
 static bool has_uid;
+static int ready_fd = -1; /* where a maker says how it went */
 
 static void __attribute__((noreturn)) die(const char *what, const char *object)
 {
 	fprintf(stderr, "pin-tasks: cannot %s '%s': %s\n", what, object, strerror(errno));
+	/* The other makers hold the pipe open, so that an end alone would not be seen. */
+	if (ready_fd >= 0 && write(ready_fd, &(char){FAILED}, 1) != 1)
+		perror("pin-tasks: cannot say so");
 	exit(1);
 }
 
@@ -83,13 +89,13 @@ static void fill_namespace(uint64_t count)
 }
 
 /* The share of one namespace: its maker is one of its tasks. */
-static void __attribute__((noreturn)) make_share(uint64_t number, int ready)
+static void __attribute__((noreturn)) make_share(uint64_t number)
 {
 	uint64_t share = tasks / namespaces + (number <= tasks % namespaces ? 1 : 0);
 
 	build_namespace(number);
 	fill_namespace(share ? share - 1 : 0);
-	if (write(ready, "", 1) != 1)
+	if (write(ready_fd, &(char){MADE}, 1) != 1)
 		exit(1);
 	for (;;)
 		pause();
@@ -129,12 +135,13 @@ int main(int argc, char **argv)
 		if (child == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			close(ready[0]);
-			make_share(number, ready[1]);
+			ready_fd = ready[1];
+			make_share(number);
 		}
 	}
 	close(ready[1]);
 	for (uint64_t number = 1; number <= namespaces; number++)
-		if (read(ready[0], &byte, 1) != 1)
+		if (read(ready[0], &byte, 1) != 1 || byte != MADE)
 			return 1; /* a maker has said why */
 	puts("ready");
 	fflush(stdout);
