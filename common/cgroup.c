@@ -109,9 +109,12 @@ static int push_children(int directory, const char *path, struct paths *paths)
 		close(fd);
 		return -ENOMEM;
 	}
-	while (r == 0 && (entry = readdir(dir)))
+	/* It ends with NULL, and fails with NULL. */
+	while (r == 0 && (errno = 0, entry = readdir(dir)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
 			r = push(paths, path, entry->d_name);
+	if (r == 0 && errno != 0 && errno != ENOENT)
+		r = -errno;
 	return r;
 }
 

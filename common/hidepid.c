@@ -85,17 +85,19 @@ bool sb_hidepid_parse(const char *mountinfo, size_t length, unsigned long mount_
 	return false;
 }
 
-/* The kernel's own number of the mount that a descriptor is on; 0: unknown. */
-static unsigned long mount_of(int procfs)
+/* The kernel's own number of the mount that a descriptor is on; 0: unknown; -errno. */
+static long mount_of(int procfs)
 {
 	char path[32], text[FDINFO_MAX];
 	const char *line;
+	ssize_t n;
 
 	snprintf(path, sizeof(path), "self/fdinfo/%d", procfs);
-	if (sb_proc_read_into(procfs, path, text, sizeof(text)) < 0)
-		return 0;
+	n = sb_proc_read_into(procfs, path, text, sizeof(text));
+	if (n < 0)
+		return n;
 	line = strstr(text, "mnt_id:");
-	return line ? strtoul(line + strlen("mnt_id:"), NULL, 10) : 0;
+	return line ? strtol(line + strlen("mnt_id:"), NULL, 10) : 0;
 }
 
 static bool may_trace_everybody(void)
@@ -107,15 +109,20 @@ static bool may_trace_everybody(void)
 	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
 }
 
-bool sb_hidepid_hides_from_us(int procfs)
+int sb_hidepid_hides_from_us(int procfs)
 {
 	sb_auto_free char *text = NULL;
 	struct sb_hidepid hidepid;
-	unsigned long mount = mount_of(procfs);
+	long mount = mount_of(procfs);
 	size_t length;
+	int r;
 
-	if (!mount || sb_proc_read(procfs, "self/mountinfo", &text, &length) < 0 ||
-	    !sb_hidepid_parse(text, length, mount, &hidepid) || !hidepid.hides)
-		return false;
+	if (mount <= 0)
+		return (int)mount;
+	r = sb_proc_read(procfs, "self/mountinfo", &text, &length);
+	if (r < 0)
+		return r;
+	if (!sb_hidepid_parse(text, length, (unsigned long)mount, &hidepid) || !hidepid.hides)
+		return 0;
 	return !may_trace_everybody() && (!hidepid.gid || !group_member(hidepid.gid));
 }

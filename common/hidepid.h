@@ -22,7 +22,10 @@ struct sb_hidepid {
 bool sb_hidepid_parse(const char *mountinfo, size_t length, unsigned long mount_id,
 		      struct sb_hidepid *ret);
 
-/* Asks that of this procfs, and whether we are of those who see everybody. false too if unknown. */
-bool sb_hidepid_hides_from_us(int procfs);
+/*
+ * Asks that of this procfs, and whether we are of those who see everybody: 1 or 0; 0 too where the
+ * mount cannot be found. -errno when that could not be read.
+ */
+int sb_hidepid_hides_from_us(int procfs);
 
 #endif

@@ -7,59 +7,74 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #define FD_PATH	   48  /* "PID/fdinfo/FD" */
 #define FDINFO_MAX 512 /* bytes: pos, flags, mnt_id, ino, and the locks of a file */
 
-/* Whether PID/fd/FD is a pipe, and which. A cached answer will do: its type does not change. */
-static bool is_pipe(int procfs, const char *path, struct sb_pipe_end *end)
+/*
+ * Whether PID/fd/FD is a pipe, and which: 1, 0 or -errno. A cached answer will do: its type does
+ * not change.
+ */
+static int is_pipe(int procfs, const char *path, struct sb_pipe_end *end)
 {
-	struct statx stx;
+	struct sb_proc_object object;
+	int r = sb_proc_identify(procfs, path, &object);
 
-	if (statx(procfs, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO,
-		  &stx) < 0 ||
-	    !S_ISFIFO(stx.stx_mode))
-		return false;
-	end->device = makedev(stx.stx_dev_major, stx.stx_dev_minor);
-	end->inode = stx.stx_ino;
-	return true;
+	if (r < 0)
+		return sb_proc_is_answer(r) ? 0 : r;
+	if (!S_ISFIFO(object.mode))
+		return 0;
+	end->device = object.device;
+	end->inode = object.inode;
+	return 1;
 }
 
-/* Which end, by the "flags:" line of fdinfo, in octal; false when it is neither. */
-static bool learn_direction(int procfs, const char *path, struct sb_pipe_end *end)
+/*
+ * Which end, by the "flags:" line of fdinfo, in octal: 1; 0 when it is neither, or closed
+ * meanwhile; -errno: who let us see that it is a pipe lets us see this too.
+ */
+static int learn_direction(int procfs, const char *path, struct sb_pipe_end *end)
 {
 	char text[FDINFO_MAX];
 	ssize_t n = sb_proc_read_into(procfs, path, text, sizeof(text));
 	const char *line = n > 0 ? strstr(text, "flags:") : NULL;
 	unsigned long flags;
 
+	if (n == -ENOENT || n == -ESRCH)
+		return 0;
 	if (!line)
-		return false;
+		return n < 0 ? (int)n : -EINVAL;
 	flags = strtoul(line + strlen("flags:"), NULL, 8);
 	if (flags & O_PATH || (flags & O_ACCMODE) == O_RDWR)
-		return false;
+		return 0;
 	end->writes = (flags & O_ACCMODE) == O_WRONLY;
-	return true;
+	return 1;
 }
 
-static bool read_end(int procfs, pid_t pid, int fd, struct sb_pipe_end *ret)
+static int read_end(int procfs, pid_t pid, int fd, struct sb_pipe_end *ret)
 {
 	char path[FD_PATH];
+	int r;
 
 	snprintf(path, sizeof(path), "%d/fd/%d", (int)pid, fd);
-	if (!is_pipe(procfs, path, ret))
-		return false;
+	r = is_pipe(procfs, path, ret);
+	if (r <= 0)
+		return r;
 	snprintf(path, sizeof(path), "%d/fdinfo/%d", (int)pid, fd);
 	return learn_direction(procfs, path, ret);
 }
 
 void sb_pipes_read(int procfs, pid_t pid, struct sb_pipe_ends *ret)
 {
-	ret->count = 0;
-	for (int fd = 0; fd < SB_PIPES_STANDARD; fd++)
-		if (read_end(procfs, pid, fd, &ret->item[ret->count]))
+	*ret = (struct sb_pipe_ends){0};
+	for (int fd = 0; fd < SB_PIPES_STANDARD; fd++) {
+		int r = read_end(procfs, pid, fd, &ret->item[ret->count]);
+
+		if (r > 0)
 			ret->count++;
+		else if (r < 0)
+			ret->error = r;
+	}
 }
 
 static bool is_same(const struct sb_pipe_end *a, const struct sb_pipe_end *b)

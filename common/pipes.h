@@ -22,9 +22,10 @@ struct sb_pipe_end {
 struct sb_pipe_ends {
 	struct sb_pipe_end item[SB_PIPES_STANDARD];
 	size_t count;
+	int error; /* -errno: there may be more; 0: these are all that can be seen */
 };
 
-/* None too when they cannot be seen. Never asks the filesystem of a file, which may not answer. */
+/* Never asks the filesystem of a file, which may not answer. What was read is told in ret. */
 void sb_pipes_read(int procfs, pid_t pid, struct sb_pipe_ends *ret);
 
 /* The ends that are sought. Zero-initialize; free with sb_pipes_free. */

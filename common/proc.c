@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #define LIST_BUFFER   65536 /* bytes a call to getdents64 */
@@ -158,6 +160,37 @@ ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size
 		return -errno;
 	buffer[n] = '\0';
 	return n;
+}
+
+int sb_proc_identify(int procfs, const char *path, struct sb_proc_object *ret)
+{
+	struct statx stx;
+	struct stat st;
+
+	if (statx(procfs, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE | STATX_INO,
+		  &stx) == 0) {
+		*ret = (struct sb_proc_object){
+			stx.stx_mode & S_IFMT,
+			makedev(stx.stx_dev_major, stx.stx_dev_minor),
+			stx.stx_ino,
+		};
+		return 0;
+	}
+	/*
+	 * What a filter denies looks like what the process denies: the other call tells. EINVAL is
+	 * how the C library puts ENOSYS.
+	 */
+	if (errno != ENOSYS && errno != EPERM && errno != EINVAL)
+		return -errno;
+	if (fstatat(procfs, path, &st, AT_NO_AUTOMOUNT) < 0)
+		return -errno;
+	*ret = (struct sb_proc_object){st.st_mode & S_IFMT, st.st_dev, st.st_ino};
+	return 0;
+}
+
+bool sb_proc_is_answer(int error)
+{
+	return error == -ENOENT || error == -ESRCH || error == -EACCES || error == -EPERM;
 }
 
 void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX])

@@ -69,6 +69,24 @@ int sb_proc_read(int procfs, const char *path, char **ret, size_t *ret_length);
 ssize_t sb_proc_read_into(int procfs, const char *path, char *buffer, size_t size);
 ssize_t sb_proc_readlink(int procfs, const char *path, char *buffer, size_t size);
 
+/* What a link of procfs leads to: PID/exe, PID/fd/N. */
+struct sb_proc_object {
+	mode_t mode; /* its type alone */
+	uint64_t device, inode;
+};
+
+/*
+ * Identifies it from what is cached: a filesystem that does not answer is not asked, unless there
+ * is no statx(2). -errno.
+ */
+int sb_proc_identify(int procfs, const char *path, struct sb_proc_object *ret);
+
+/*
+ * Whether an error of reading something of a process says that there is nothing to be read for us:
+ * it is gone, or not there, or not ours to see. Any other is a failure of the moment.
+ */
+bool sb_proc_is_answer(int error);
+
 /* The name of a task (pid, or "PID/task/TID" given as path) without the newline; "?" if unknown. */
 void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX]);
 

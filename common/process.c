@@ -34,6 +34,7 @@ bool sb_process_has_live_threads(const struct sb_process_view *view,
 	struct sb_proc_id id;
 	char path[TASK_PATH];
 	bool live = false;
+	int r = 0;
 
 	snprintf(path, sizeof(path), "%d/task", (int)process->pid);
 	tasks = openat(view->procfs, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -41,15 +42,16 @@ bool sb_process_has_live_threads(const struct sb_process_view *view,
 		return errno != ENOENT; /* cannot look: what is not known to be dead lives */
 	if (sb_proc_list_start(&lister, tasks) < 0)
 		return true;
-	while (!live && sb_proc_list_next(&lister, &id) > 0) {
+	while (!live && (r = sb_proc_list_next(&lister, &id)) > 0) {
 		struct sb_proc_stat stat;
 
 		snprintf(path, sizeof(path), "%d", (int)id.number);
-		if (sb_proc_read_stat(tasks, path, &stat) == 0)
-			live = !is_dead_state(stat.state);
+		r = sb_proc_read_stat(tasks, path, &stat);
+		live = r == 0 ? !is_dead_state(stat.state) : r != -ENOENT && r != -ESRCH;
 	}
 	sb_proc_list_end(&lister);
-	return live;
+	/* The directory of one that was released cannot be listed: ENOENT. */
+	return live || (r < 0 && r != -ENOENT && r != -ESRCH);
 }
 
 static bool stat_says_ended(const struct sb_process_view *view, const struct sb_process *process)

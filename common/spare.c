@@ -5,9 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #define COMM_SHOWN    15 /* bytes of a program's name that the kernel keeps: TASK_COMM_LEN - 1 */
 #define PATH_MAX_HERE 48
@@ -40,28 +39,34 @@ const char *sb_spare_describe(enum sb_spare spare)
 	return table[spare].words;
 }
 
-static bool read_executable(int procfs, pid_t pid, uint64_t *ret_device, uint64_t *ret_inode)
+/* 1; 0 when there is none that we may see; -errno. */
+static int read_executable(int procfs, pid_t pid, struct sb_proc_object *ret)
 {
 	char path[PATH_MAX_HERE];
-	struct statx stx;
+	int r;
 
 	snprintf(path, sizeof(path), "%d/exe", (int)pid);
-	if (statx(procfs, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, &stx) < 0)
-		return false;
-	*ret_device = makedev(stx.stx_dev_major, stx.stx_dev_minor);
-	*ret_inode = stx.stx_ino;
-	return true;
+	r = sb_proc_identify(procfs, path, ret);
+	if (r < 0)
+		return sb_proc_is_answer(r) ? 0 : r;
+	return 1;
 }
 
-static int add_ancestor(struct sb_spare_facts *facts, pid_t pid, const struct sb_proc_stat *stat)
+static bool is_same_object(const struct sb_proc_object *a, const struct sb_proc_object *b)
 {
-	struct sb_spare_ancestor *grown =
-		reallocarray(facts->ancestor, facts->ancestor_count + 1, sizeof(*facts->ancestor));
+	return a->device == b->device && a->inode == b->inode;
+}
+
+static int add_identity(struct sb_spare_identities *identities, pid_t pid,
+			const struct sb_proc_stat *stat)
+{
+	struct sb_spare_identity *grown =
+		reallocarray(identities->item, identities->count + 1, sizeof(*identities->item));
 
 	if (!grown)
 		return -ENOMEM;
-	facts->ancestor = grown;
-	facts->ancestor[facts->ancestor_count++] = (struct sb_spare_ancestor){
+	identities->item = grown;
+	identities->item[identities->count++] = (struct sb_spare_identity){
 		.pid = pid,
 		.start = stat ? stat->start : 0,
 		.start_known = stat != NULL,
@@ -69,15 +74,50 @@ static int add_ancestor(struct sb_spare_facts *facts, pid_t pid, const struct sb
 	return 0;
 }
 
-/* The parent of a process that procfs does not show, by the kernel itself; 0 when unknown. */
-static pid_t hidden_parent(const struct sb_process_view *view, pid_t pid)
+static bool has_identity(const struct sb_spare_identities *identities,
+			 const struct sb_process *process)
 {
-	sb_auto_close int fd = view->pidfd.info ? sb_pidfd_open(pid) : -1;
-	struct sb_pidfd_info info;
+	for (size_t i = 0; i < identities->count; i++) {
+		const struct sb_spare_identity *one = &identities->item[i];
 
-	return fd >= 0 && sb_pidfd_info(fd, &info) == 0 ? info.parent : 0;
+		if (one->pid == process->pid &&
+		    (!one->start_known || one->start == process->stat.start))
+			return true;
+	}
+	return false;
 }
 
+static int read_stat(const struct sb_process_view *view, pid_t pid, struct sb_proc_stat *ret)
+{
+	char task[16];
+
+	snprintf(task, sizeof(task), "%d", (int)pid);
+	return sb_proc_read_stat(view->procfs, task, ret);
+}
+
+/*
+ * The parent of a process that procfs does not show, by the kernel itself; 0 when it is gone, or
+ * the first of all. -ENODATA: this kernel does not tell.
+ */
+static int learn_hidden_parent(const struct sb_process_view *view, pid_t pid, pid_t *ret)
+{
+	sb_auto_close int fd = -1;
+	struct sb_pidfd_info info;
+	int r;
+
+	*ret = 0;
+	if (pid == 1 || (kill(pid, 0) < 0 && errno == ESRCH))
+		return 0;
+	if (!view->pidfd.info)
+		return -ENODATA;
+	fd = sb_pidfd_open(pid);
+	r = fd < 0 ? fd : sb_pidfd_info(fd, &info);
+	if (r == 0)
+		*ret = info.parent;
+	return r == -ESRCH ? 0 : r;
+}
+
+/* A chain that broke off somewhere would make strays of all above. */
 static int learn_ancestors(struct sb_spare_facts *facts)
 {
 	pid_t pid = getppid();
@@ -85,18 +125,39 @@ static int learn_ancestors(struct sb_spare_facts *facts)
 	/* Up to pid 1; 0 is a parent outside of the namespace. */
 	while (pid > 0) {
 		struct sb_proc_stat stat;
-		char task[16];
-		bool seen;
-		int r;
+		int r = read_stat(facts->view, pid, &stat);
+		bool seen = r == 0;
 
-		snprintf(task, sizeof(task), "%d", (int)pid);
-		seen = sb_proc_read_stat(facts->view->procfs, task, &stat) == 0;
-		r = add_ancestor(facts, pid, seen ? &stat : NULL);
+		if (!seen && !sb_proc_is_answer(r))
+			return r;
+		r = add_identity(&facts->ancestors, pid, seen ? &stat : NULL);
+		if (r == 0 && !seen)
+			r = learn_hidden_parent(facts->view, pid, &stat.parent);
 		if (r < 0)
 			return r;
-		pid = seen ? stat.parent : hidden_parent(facts->view, pid);
+		pid = stat.parent;
 	}
 	return 0;
+}
+
+/* Numbers mean those who have them now, whenever they are met. */
+static int learn_kept(struct sb_spare_facts *facts)
+{
+	const struct sb_spare_wishes *wishes = facts->wishes;
+	int r = 0;
+
+	for (size_t i = 0; i < wishes->keep_pid_count && r == 0; i++) {
+		struct sb_proc_stat stat;
+
+		r = read_stat(facts->view, wishes->keep_pid[i], &stat);
+		if (r == 0)
+			r = add_identity(&facts->kept, wishes->keep_pid[i], &stat);
+		else if (r == -EACCES || r == -EPERM)
+			r = add_identity(&facts->kept, wishes->keep_pid[i], NULL);
+		else if (r == -ENOENT || r == -ESRCH)
+			r = 0; /* nobody's */
+	}
+	return r;
 }
 
 static int seek_pipes_of(struct sb_spare_facts *facts, pid_t pid)
@@ -104,7 +165,7 @@ static int seek_pipes_of(struct sb_spare_facts *facts, pid_t pid)
 	struct sb_pipe_ends ends;
 
 	sb_pipes_read(facts->view->procfs, pid, &ends);
-	return sb_pipes_seek(&facts->pipes, &ends, false);
+	return ends.error ? ends.error : sb_pipes_seek(&facts->pipes, &ends, false);
 }
 
 int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wishes *wishes,
@@ -113,42 +174,33 @@ int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wis
 	int r;
 
 	*ret = (struct sb_spare_facts){.view = view, .wishes = wishes, .self = getpid()};
-	ret->executable_known = read_executable(view->procfs, ret->self, &ret->executable_device,
-						&ret->executable_inode);
-	r = learn_ancestors(ret);
+	/* Our own we may always see: without it other runs could not be told from strays. */
+	r = sb_proc_identify(view->procfs, "self/exe", &ret->executable);
+	if (r == 0)
+		r = learn_ancestors(ret);
+	if (r == 0)
+		r = learn_kept(ret);
 	if (r == 0)
 		r = seek_pipes_of(ret, ret->self);
-	for (size_t i = 0; r == 0 && i < ret->ancestor_count; i++)
-		r = seek_pipes_of(ret, ret->ancestor[i].pid);
+	for (size_t i = 0; r == 0 && i < ret->ancestors.count; i++)
+		r = seek_pipes_of(ret, ret->ancestors.item[i].pid);
 	return r;
 }
 
 void sb_spare_free(struct sb_spare_facts *facts)
 {
-	free(facts->ancestor);
-	facts->ancestor = NULL;
+	free(facts->ancestors.item);
+	free(facts->kept.item);
+	facts->ancestors = facts->kept = (struct sb_spare_identities){0};
 	sb_pipes_free(&facts->pipes);
 }
 
-static bool is_ancestor(const struct sb_spare_facts *facts, const struct sb_process *process)
+static int is_another_run(const struct sb_spare_facts *facts, pid_t pid)
 {
-	for (size_t i = 0; i < facts->ancestor_count; i++) {
-		const struct sb_spare_ancestor *ancestor = &facts->ancestor[i];
+	struct sb_proc_object executable;
+	int r = read_executable(facts->view->procfs, pid, &executable);
 
-		if (ancestor->pid == process->pid &&
-		    (!ancestor->start_known || ancestor->start == process->stat.start))
-			return true;
-	}
-	return false;
-}
-
-static bool is_another_run(const struct sb_spare_facts *facts, pid_t pid)
-{
-	uint64_t device, inode;
-
-	return facts->executable_known &&
-	       read_executable(facts->view->procfs, pid, &device, &inode) &&
-	       device == facts->executable_device && inode == facts->executable_inode;
+	return r <= 0 ? r : is_same_object(&executable, &facts->executable);
 }
 
 static bool is_zombie(const struct sb_spare_facts *facts, const struct sb_process *process)
@@ -160,26 +212,22 @@ static bool is_zombie(const struct sb_spare_facts *facts, const struct sb_proces
 }
 
 /* systemd --user and its helper (sd-pam) live in a scope of their own, which no service shares. */
-static bool is_manager(const struct sb_spare_facts *facts, const struct sb_process *process)
+static int is_manager(const struct sb_spare_facts *facts, const struct sb_process *process)
 {
 	char path[PATH_MAX_HERE], scope[64];
 	sb_auto_free char *text = NULL;
 	size_t length;
+	int r;
 
 	if (!facts->wishes->manager || (strcmp(process->stat.comm, "systemd") != 0 &&
 					strcmp(process->stat.comm, "(sd-pam)") != 0))
-		return false;
+		return 0;
 	snprintf(path, sizeof(path), "%d/cgroup", (int)process->pid);
 	snprintf(scope, sizeof(scope), "/user@%u.service/init.scope\n", facts->view->uid);
-	return sb_proc_read(facts->view->procfs, path, &text, &length) == 0 && strstr(text, scope);
-}
-
-static bool has_number(const pid_t *list, size_t count, pid_t pid)
-{
-	for (size_t i = 0; i < count; i++)
-		if (list[i] == pid)
-			return true;
-	return false;
+	r = sb_proc_read(facts->view->procfs, path, &text, &length);
+	if (r < 0)
+		return r == -ENOENT ? -ESRCH : r;
+	return strstr(text, scope) != NULL;
 }
 
 /* Whether a process of that name is likely to have been started by these arguments. */
@@ -203,7 +251,8 @@ static bool is_kept(const struct sb_spare_wishes *wishes, const char *arguments)
 /*
  * Arguments are read where they can matter: of every process when some were named, for what a
  * process calls itself need not be its program's name, else of what is called sleep. One whose
- * arguments cannot be read in time is left open only when its name speaks for a keep-alive.
+ * arguments cannot be read in time is left open only when its name speaks for a keep-alive; one
+ * whose arguments could not be read for another reason, always: that passes.
  */
 static int judge_arguments(struct sb_spare_facts *facts, const struct sb_process *process)
 {
@@ -222,20 +271,41 @@ static int judge_arguments(struct sb_spare_facts *facts, const struct sb_process
 		return is_kept(wishes, arguments);
 	if (r == -ENOENT || r == -ESRCH)
 		return -ESRCH;
-	if (r == -ETIMEDOUT)
-		facts->stuck++;
+	if (r != -ETIMEDOUT)
+		return r;
+	facts->stuck++;
 	return likely ? -EBUSY : 0;
+}
+
+/* What has to be looked up: 1 and why, 0, or -errno; what cannot be read now is left open. */
+static int judge_by_looks(struct sb_spare_facts *facts, const struct sb_process *process,
+			  const struct sb_pipe_ends *ends, enum sb_spare *ret)
+{
+	int r = is_another_run(facts, process->pid);
+
+	*ret = SB_SPARE_ANOTHER_RUN;
+	if (r)
+		return r;
+	*ret = SB_SPARE_PIPE;
+	if (sb_pipes_match(&facts->pipes, ends))
+		return 1;
+	if (facts->pipes.count && ends->error)
+		return ends->error;
+	*ret = SB_SPARE_MANAGER;
+	r = is_manager(facts, process);
+	if (r)
+		return r;
+	*ret = SB_SPARE_KEEP_ALIVE;
+	return judge_arguments(facts, process);
 }
 
 /* What needs no look at anything but the facts at hand; the cheapest first. */
 static enum sb_spare judge_by_facts(const struct sb_spare_facts *facts,
-				    const struct sb_process *process, bool first)
+				    const struct sb_process *process)
 {
-	const struct sb_spare_wishes *wishes = facts->wishes;
-
 	if (process->pid == facts->self)
 		return SB_SPARE_SELF;
-	if (is_ancestor(facts, process))
+	if (has_identity(&facts->ancestors, process))
 		return SB_SPARE_ANCESTOR;
 	if (process->pid == 1)
 		return SB_SPARE_INIT;
@@ -243,29 +313,23 @@ static enum sb_spare judge_by_facts(const struct sb_spare_facts *facts,
 		return SB_SPARE_KERNEL;
 	if (is_zombie(facts, process))
 		return SB_SPARE_ZOMBIE;
-	if (first && has_number(wishes->keep_pid, wishes->keep_pid_count, process->pid))
+	if (has_identity(&facts->kept, process))
 		return SB_SPARE_KEEP_PID;
 	return SB_SPARE_NOT;
 }
 
 int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process,
-		   const struct sb_pipe_ends *ends, bool first, enum sb_spare *ret)
+		   const struct sb_pipe_ends *ends, enum sb_spare *ret)
 {
-	enum sb_spare spare = judge_by_facts(facts, process, first);
+	enum sb_spare spare = judge_by_facts(facts, process);
 	int r;
 
-	if (spare == SB_SPARE_NOT && is_another_run(facts, process->pid))
-		spare = SB_SPARE_ANOTHER_RUN;
-	if (spare == SB_SPARE_NOT && sb_pipes_match(&facts->pipes, ends))
-		spare = SB_SPARE_PIPE;
-	if (spare == SB_SPARE_NOT && is_manager(facts, process))
-		spare = SB_SPARE_MANAGER;
 	if (spare == SB_SPARE_NOT) {
-		r = judge_arguments(facts, process);
+		r = judge_by_looks(facts, process, ends, &spare);
 		if (r < 0)
 			return r;
-		if (r > 0)
-			spare = SB_SPARE_KEEP_ALIVE;
+		if (r == 0)
+			spare = SB_SPARE_NOT;
 	}
 	*ret = spare;
 	return 0;
@@ -300,11 +364,11 @@ static bool is_at_work(char state)
 
 bool sb_spare_is_ancestor_at_work(const struct sb_spare_facts *facts)
 {
-	for (size_t i = 0; i < facts->ancestor_count; i++) {
+	for (size_t i = 0; i < facts->ancestors.count; i++) {
 		struct sb_proc_stat stat;
 		char task[16];
 
-		snprintf(task, sizeof(task), "%d", (int)facts->ancestor[i].pid);
+		snprintf(task, sizeof(task), "%d", (int)facts->ancestors.item[i].pid);
 		if (sb_proc_read_stat(facts->view->procfs, task, &stat) == 0 &&
 		    is_at_work(stat.state))
 			return true;
@@ -317,8 +381,8 @@ static pid_t parent_of_busy(const struct sb_spare_facts *facts, const struct sb_
 {
 	if (process->pid == facts->self || !is_at_work(process->stat.state))
 		return 0;
-	for (size_t i = 0; i < facts->ancestor_count; i++)
-		if (facts->ancestor[i].pid == process->stat.parent)
+	for (size_t i = 0; i < facts->ancestors.count; i++)
+		if (facts->ancestors.item[i].pid == process->stat.parent)
 			return process->stat.parent;
 	return 0;
 }
@@ -326,11 +390,11 @@ static pid_t parent_of_busy(const struct sb_spare_facts *facts, const struct sb_
 /* A copy of an ancestor that has not become another program, perhaps only not yet. */
 static bool is_copy(const struct sb_spare_facts *facts, pid_t pid, pid_t parent)
 {
-	uint64_t device, inode, parent_device, parent_inode;
+	struct sb_proc_object executable, of_parent;
 
-	return read_executable(facts->view->procfs, pid, &device, &inode) &&
-	       read_executable(facts->view->procfs, parent, &parent_device, &parent_inode) &&
-	       device == parent_device && inode == parent_inode;
+	return read_executable(facts->view->procfs, pid, &executable) > 0 &&
+	       read_executable(facts->view->procfs, parent, &of_parent) > 0 &&
+	       is_same_object(&executable, &of_parent);
 }
 
 enum sb_spare_pipeline sb_spare_look_at_pipeline(struct sb_spare_facts *facts,

@@ -45,19 +45,23 @@ struct sb_spare_facts {
 	const struct sb_process_view *view;
 	const struct sb_spare_wishes *wishes;
 	pid_t self;
-	struct sb_spare_ancestor {
-		pid_t pid;
-		uint64_t start;
-		bool start_known; /* not of one that hidepid hides */
-	} * ancestor;
-	size_t ancestor_count;
-	bool executable_known;
-	uint64_t executable_device, executable_inode;
+	struct sb_spare_identities {
+		struct sb_spare_identity {
+			pid_t pid;
+			uint64_t start;
+			bool start_known; /* not of one that hidepid hides */
+		} * item;
+		size_t count;
+	} ancestors, kept; /* kept: who had the numbers of keep_pid */
+	struct sb_proc_object executable;
 	struct sb_pipes pipes;
 	unsigned int stuck; /* argument lists that could not be read in time */
 };
 
-/* Learns who we are, our ancestors, and the pipes of all these. -errno. */
+/*
+ * Learns who we are, our ancestors, the pipes of all these, and whom the numbers mean. -errno;
+ * -ENODATA: an ancestor is hidden from us, and with it, on this kernel, who is above it.
+ */
 int sb_spare_learn(const struct sb_process_view *view, const struct sb_spare_wishes *wishes,
 		   struct sb_spare_facts *ret);
 void sb_spare_free(struct sb_spare_facts *facts);
@@ -90,10 +94,10 @@ bool sb_spare_misses_reader(const struct sb_spare_facts *facts);
 
 /*
  * The verdict on a process of the target uid that was met with success, and holds these ends.
- * first: this is the first listing, so numbers mean those who have them now. -EBUSY: its arguments,
- * on which the verdict depends, cannot be read now. -ESRCH: it departed.
+ * -EBUSY: its arguments, on which the verdict depends, cannot be read now. -ESRCH: it departed. Any
+ * other error: something that the verdict depends on could not be read; another look may tell.
  */
 int sb_spare_judge(struct sb_spare_facts *facts, const struct sb_process *process,
-		   const struct sb_pipe_ends *ends, bool first, enum sb_spare *ret);
+		   const struct sb_pipe_ends *ends, enum sb_spare *ret);
 
 #endif

@@ -29,6 +29,7 @@ struct pass {
 	size_t fresh;	 /* processes of the uid that were not met before */
 	size_t departed; /* gone, and not known to be another uid's */
 	size_t others;	 /* what is no stray: spared, another uid's, unread */
+	int unread;	 /* -errno of the last that could not be met for now; 0: there was none */
 };
 
 static int add_id(struct pass *pass, const struct sb_proc_id *id)
@@ -144,6 +145,8 @@ static void note_unread(struct sb_strays *strays, struct pass *pass, pid_t pid, 
 		return;
 	}
 	pass->others++;
+	if (error != -EPERM) /* as hidepid=1 has it, for ever */
+		pass->unread = error;
 	if (!is_asked_for(strays, pid) || may_be_passed_over(strays, pid))
 		return;
 	if (strays->gap_count < SB_STRAYS_GAPS_KEPT)
@@ -158,7 +161,8 @@ static void deal_with(struct sb_strays *strays, struct pass *pass, struct sb_str
 		pass->others += !stray->ended;
 		return;
 	}
-	if (pass->kill && !stray->killed && !stray->error)
+	/* Whatever SIGTERM met with: what stood in its way may have passed. */
+	if (pass->kill && !stray->killed)
 		stray->killed = sb_straytable_signal(&strays->table, stray, SIGKILL);
 	if (!stray->error)
 		pass->living++;
@@ -167,13 +171,14 @@ static void deal_with(struct sb_strays *strays, struct pass *pass, struct sb_str
 static void judge_and_deal(struct sb_strays *strays, struct pass *pass, struct sb_stray *stray)
 {
 	bool more;
-	int r;
+	int r = 0;
 
 	if (stray->ended && !stray->judged)
 		return;
 	if (!stray->judged && !pass->first)
-		sb_spare_follow_pipes(&strays->facts, &stray->ends, &more);
-	r = sb_straytable_judge(&strays->table, stray, pass->first);
+		r = sb_spare_follow_pipes(&strays->facts, &stray->ends, &more);
+	if (r == 0)
+		r = sb_straytable_judge(&strays->table, stray);
 	if (r < 0)
 		note_unread(strays, pass, stray->process.pid, r);
 	else
@@ -220,6 +225,8 @@ static struct sb_stray *meet(struct sb_strays *strays, struct pass *pass,
 	bool is_new;
 	int r = sb_straytable_meet(&strays->table, id, &stray, &is_new);
 
+	if (r < 0 && r != -ESRCH) /* it may pass: once more */
+		r = sb_straytable_meet(&strays->table, id, &stray, &is_new);
 	if (r < 0)
 		note_unread(strays, pass, id->number, r);
 	else if (!stray)
@@ -237,6 +244,8 @@ static int follow_all_pipes(struct sb_strays *strays)
 	bool again = true;
 	int r = 0;
 
+	for (size_t i = 0; i < strays->table.count && r == 0; i++)
+		r = sb_straytable_learn_ends(&strays->table, strays->table.item[i]);
 	while (again && r == 0) {
 		again = false;
 		for (size_t i = 0; i < strays->table.count && r == 0; i++) {
@@ -250,7 +259,10 @@ static int follow_all_pipes(struct sb_strays *strays)
 	return r;
 }
 
-/* Lists and meets everybody, without judging anybody. */
+/*
+ * Lists and meets everybody, without judging anybody. Who could not be met may be the one in the
+ * middle of our pipeline, beyond whom nobody is known for a part of it: then nothing is to be done.
+ */
 static int look_around(struct sb_strays *strays, struct pass *pass)
 {
 	int r;
@@ -259,12 +271,15 @@ static int look_around(struct sb_strays *strays, struct pass *pass)
 	sb_straytable_start(&strays->table, &strays->view, &strays->facts);
 	strays->gap_count = 0;
 	pass->count = 0;
+	pass->unread = 0;
 	r = list(strays, pass);
 	for (size_t i = 0; r == 0 && i < pass->count; i++)
 		meet(strays, pass, &pass->item[i]);
 	if (r == 0)
 		r = confirm_members(strays, pass, 0);
-	return r < 0 ? r : follow_all_pipes(strays);
+	if (r == 0)
+		r = follow_all_pipes(strays);
+	return r == 0 && sb_spare_misses_reader(&strays->facts) ? pass->unread : r;
 }
 
 /* What the look that was just taken says of the pipeline that we are a part of. */
@@ -361,9 +376,9 @@ static void signal_term(struct sb_strays *strays)
 		if (!sb_stray_lives(stray))
 			continue;
 		stray->termed = sb_straytable_signal(&strays->table, stray, SIGTERM);
-		/* What is stopped acts on it only when it goes on. */
-		if (stray->termed)
-			sb_straytable_signal(&strays->table, stray, SIGCONT);
+		/* What is stopped acts on it only when it goes on. Without that KILL comes. */
+		if (stray->termed && !sb_straytable_signal(&strays->table, stray, SIGCONT))
+			stray->error = 0;
 	}
 }
 
@@ -374,7 +389,7 @@ static void kill_known(struct sb_strays *strays)
 	for (size_t i = 0; i < strays->table.count; i++) {
 		struct sb_stray *stray = strays->table.item[i];
 
-		if (sb_stray_lives(stray) && !stray->error)
+		if (sb_stray_lives(stray) && !stray->killed)
 			stray->killed = sb_straytable_signal(&strays->table, stray, SIGKILL);
 	}
 }
@@ -489,12 +504,14 @@ int sb_strays_run(const struct sb_strays_options *options, struct sb_strays **re
 	if (!strays)
 		return -ENOMEM;
 	strays->options = options;
-	strays->hidden = sb_hidepid_hides_from_us(options->procfs);
 	strays->view = (struct sb_process_view){
 		.procfs = options->procfs,
 		.pidfd = sb_pidfd_probe(),
 		.uid = options->uid,
 	};
+	r = sb_hidepid_hides_from_us(options->procfs);
+	strays->hidden = r > 0;
+	strays->hiding_error = r < 0 ? r : 0;
 	r = sb_spare_learn(&strays->view, &options->wishes, &strays->facts);
 	if (r < 0) {
 		sb_spare_free(&strays->facts);
@@ -536,8 +553,8 @@ struct sb_strays_counts sb_strays_count(const struct sb_strays *strays)
 
 bool sb_strays_proven(const struct sb_strays *strays)
 {
-	return strays->settled && !strays->hidden && !strays->outside && !strays->error &&
-	       !strays->gap_count;
+	return strays->settled && !strays->hidden && !strays->hiding_error && !strays->outside &&
+	       !strays->error && !strays->gap_count;
 }
 
 static void describe_tracer(const struct sb_strays *strays, const struct sb_stray *stray,

@@ -40,6 +40,7 @@ struct sb_strays {
 	bool settled;	  /* two listings in a row met nobody new, and nobody unread left */
 	bool interrupted; /* by SIGINT or SIGTERM */
 	bool hidden;	  /* processes may be kept from us: hidepid */
+	int hiding_error; /* -errno: whether they are could not be learnt; or 0 */
 	bool outside;	  /* the cgroup holds processes of other pid namespaces */
 	int error;	  /* -errno of a listing that failed, or 0 */
 	size_t gap_count; /* of the last listing */
@@ -53,7 +54,7 @@ struct sb_strays_counts {
 
 /*
  * 0, and what became of it, to be freed with sb_strays_free; options must outlive it. -errno when
- * it could not even begin.
+ * it could not even begin; -ENODATA as sb_spare_learn.
  */
 int sb_strays_run(const struct sb_strays_options *options, struct sb_strays **ret);
 void sb_strays_free(struct sb_strays *strays);

@@ -74,6 +74,20 @@ static bool make_room(struct sb_straytable *table)
 	return false;
 }
 
+static void read_ends(struct sb_straytable *table, struct sb_stray *stray)
+{
+	do
+		sb_pipes_read(table->view->procfs, stray->process.pid, &stray->ends);
+	while ((stray->ends.error == -EMFILE || stray->ends.error == -ENFILE) && make_room(table));
+}
+
+int sb_straytable_learn_ends(struct sb_straytable *table, struct sb_stray *stray)
+{
+	if (stray->ends.error)
+		read_ends(table, stray);
+	return stray->ends.error;
+}
+
 static int add(struct sb_straytable *table, const struct sb_process *process, uint64_t inode,
 	       struct sb_stray **ret)
 {
@@ -96,7 +110,7 @@ static int add(struct sb_straytable *table, const struct sb_process *process, ui
 	}
 	*stray = (struct sb_stray){.process = *process, .inode = inode};
 	if (table->facts->pipes.count)
-		sb_pipes_read(table->view->procfs, process->pid, &stray->ends);
+		read_ends(table, stray);
 	table->item[table->count++] = stray;
 	if (process->fd >= 0)
 		table->held++;
@@ -164,13 +178,14 @@ int sb_straytable_meet(struct sb_straytable *table, const struct sb_proc_id *id,
 	return r;
 }
 
-int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, bool first)
+int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray)
 {
 	int r;
 
 	if (stray->judged)
 		return 0;
-	r = sb_spare_judge(table->facts, &stray->process, &stray->ends, first, &stray->spare);
+	sb_straytable_learn_ends(table, stray);
+	r = sb_spare_judge(table->facts, &stray->process, &stray->ends, &stray->spare);
 	if (r < 0)
 		return r;
 	stray->judged = true;
@@ -293,15 +308,15 @@ static size_t watch_awaited(struct watch *watch, struct sb_straytable *table)
 	return left_out;
 }
 
-/* Those that cannot be watched are looked at; whether one has ended. */
-static bool look_at_unwatched(struct sb_straytable *table)
+/* Those that cannot be watched (all: everybody) are looked at; whether one has ended. */
+static bool look_at_awaited(struct sb_straytable *table, bool all)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct sb_stray *stray = table->item[i];
 
-		if (is_awaited(stray) && stray->process.fd < 0 &&
+		if (is_awaited(stray) && (all || stray->process.fd < 0) &&
 		    sb_process_ended(table->view, &stray->process)) {
 			note_end(table, stray);
 			any = true;
@@ -315,19 +330,32 @@ static struct timespec as_timespec(uint64_t ns)
 	return (struct timespec){(time_t)(ns / SB_NS_PER_S), (long)(ns % SB_NS_PER_S)};
 }
 
+/* When poll(2) fails for lack of memory: not at once again, and other ways may tell. */
+static bool look_instead(struct sb_straytable *table)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_EVERY_MS * SB_NS_PER_MS};
+
+	nanosleep(&pause, NULL);
+	return look_at_awaited(table, true);
+}
+
 /* Waits for one of them to end; whether one did. waiting_mask lets SIGINT and SIGTERM in. */
 static bool wait_for_any(struct watch *watch, struct sb_straytable *table, uint64_t left_ns,
 			 bool looking, const sigset_t *waiting_mask)
 {
 	struct timespec timeout;
 	bool any = false;
+	int r;
 
 	if (looking && left_ns > LOOK_EVERY_MS * SB_NS_PER_MS)
 		left_ns = LOOK_EVERY_MS * SB_NS_PER_MS;
 	timeout = as_timespec(left_ns);
-	if (ppoll(watch->poller, watch->count, &timeout, waiting_mask) > 0)
+	r = ppoll(watch->poller, watch->count, &timeout, waiting_mask);
+	if (r > 0)
 		any = watch_note_ends(watch, table);
-	if (looking && look_at_unwatched(table))
+	else if (r < 0 && errno != EINTR)
+		any = look_instead(table);
+	if (looking && look_at_awaited(table, false))
 		any = true;
 	return any;
 }
@@ -342,9 +370,12 @@ static void wait_for_each(struct watch *watch, struct sb_straytable *table, uint
 	for (size_t i = watch->count; i-- > 0 && !sb_interrupt_pending();) {
 		uint64_t now = sb_clock_now();
 		struct timespec timeout = as_timespec(now < deadline_ns ? deadline_ns - now : 0);
+		int r = ppoll(&watch->poller[i], 1, &timeout, waiting_mask);
 
-		if (ppoll(&watch->poller[i], 1, &timeout, waiting_mask) > 0)
+		if (r > 0)
 			note_end(table, watch->owner[i]);
+		else if (r < 0 && errno != EINTR)
+			look_instead(table);
 	}
 }
 

@@ -46,8 +46,11 @@ void sb_straytable_free(struct sb_straytable *table);
 int sb_straytable_meet(struct sb_straytable *table, const struct sb_proc_id *id,
 		       struct sb_stray **ret, bool *ret_new);
 
+/* Reads its pipes once more if that failed; -errno if it fails again. */
+int sb_straytable_learn_ends(struct sb_straytable *table, struct sb_stray *stray);
+
 /* Judges one that was not judged yet; as sb_spare_judge. */
-int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray, bool first);
+int sb_straytable_judge(struct sb_straytable *table, struct sb_stray *stray);
 
 /*
  * Not one of those that were listed after all: it took the number of one over meanwhile. It is left

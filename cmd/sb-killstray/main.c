@@ -145,6 +145,13 @@ static sb_status_set work(const struct options *options, struct means *means,
 	if (!options->cli.dry_run)
 		sb_strays_raise_ourselves();
 	r = run(options, means, options->cli.dry_run, ret);
+	if (r == -ENODATA) {
+		sb_log_cannot_because(SB_LOG_WARNING, "learn our ancestors from",
+				      options->cli.procfs,
+				      "one is hidden (hidepid), and so is who is above it; nothing "
+				      "was ended; run as root");
+		return SB_STATUS_BIT(SB_STATUS_UNPROVEN);
+	}
 	if (r < 0) {
 		sb_log_cannot(SB_LOG_ERROR, "look for strays in", options->cli.procfs, r);
 		return SB_STATUS_BIT(SB_STATUS_FAILED);

@@ -205,6 +205,9 @@ static void say_doubts(const struct options *options, const struct sb_strays *st
 		sb_log_about(SB_LOG_WARNING, options->cli.procfs,
 			     "it is mounted with hidepid: there may be more processes than can be "
 			     "seen; run as root");
+	if (strays->hiding_error)
+		sb_log_cannot(SB_LOG_WARNING, "tell whether processes are hidden in",
+			      options->cli.procfs, strays->hiding_error);
 	if (strays->outside)
 		sb_log_about(
 			SB_LOG_WARNING, options->cgroup,
