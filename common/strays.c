@@ -406,6 +406,7 @@ static int make_rounds(struct sb_strays *strays, bool kill, uint64_t deadline_ns
 
 		if (r < 0)
 			return r;
+		strays->others = pass.others;
 		steady = pass.fresh || pass.departed ? 0 : steady + 1;
 		strays->settled = steady >= STEADY_NEEDED;
 		if (strays->settled && (!kill || !pass.living || over))
@@ -451,6 +452,20 @@ static bool kill_cgroup(struct sb_strays *strays, uint64_t deadline_ns)
 	return true;
 }
 
+/*
+ * Only the kernel can say that a cgroup is empty. When it says that it is not, and nobody in it is
+ * known to live, there is somebody whom it does not list.
+ */
+static void believe_the_kernel(struct sb_strays *strays)
+{
+	int populated = sb_cgroup_populated(strays->options->cgroup);
+
+	if (populated == 0)
+		strays->settled = true;
+	else if (!strays->others && !sb_strays_count(strays).survivors)
+		strays->unlisted = populated;
+}
+
 static void end_the_rest(struct sb_strays *strays)
 {
 	const uint64_t deadline = sb_clock_now() + SB_STRAYS_ROUNDS_NS;
@@ -468,10 +483,8 @@ static void end_the_rest(struct sb_strays *strays)
 		kill_known(strays);
 		sb_straytable_wait(&strays->table, deadline, false);
 	}
-	/* Only the kernel can say that a cgroup is empty, and it has. */
-	if (strays->options->cgroup >= 0 && !strays->outside &&
-	    sb_cgroup_populated(strays->options->cgroup) == 0)
-		strays->settled = true;
+	if (strays->options->cgroup >= 0 && !strays->outside)
+		believe_the_kernel(strays);
 }
 
 static void sweep(struct sb_strays *strays)
@@ -553,8 +566,8 @@ struct sb_strays_counts sb_strays_count(const struct sb_strays *strays)
 
 bool sb_strays_proven(const struct sb_strays *strays)
 {
-	return strays->settled && !strays->hidden && !strays->hiding_error && !strays->outside &&
-	       !strays->error && !strays->gap_count;
+	return strays->settled && !strays->unlisted && !strays->hidden && !strays->hiding_error &&
+	       !strays->outside && !strays->error && !strays->gap_count;
 }
 
 static void describe_tracer(const struct sb_strays *strays, const struct sb_stray *stray,

@@ -42,7 +42,9 @@ struct sb_strays {
 	bool hidden;	  /* processes may be kept from us: hidepid */
 	int hiding_error; /* -errno: whether they are could not be learnt; or 0 */
 	bool outside;	  /* the cgroup holds processes of other pid namespaces */
-	int error;	  /* -errno of a listing that failed, or 0 */
+	int unlisted;  /* not 0: the cgroup may hold one whom the kernel does not list; or -errno */
+	int error;     /* -errno of a listing that failed, or 0 */
+	size_t others; /* no strays, of the last listing */
 	size_t gap_count; /* of the last listing */
 	struct sb_stray_gap gaps[SB_STRAYS_GAPS_KEPT];
 };

@@ -44,30 +44,31 @@ die() {
 	exit 98
 }
 
-# One that ends on SIGTERM, one that does not, one whose leader has ended; those who still live are taken again.
-begin_strays() {
+# A process of the user's, in the cgroup $INTO if that is set; its number is in $begun.
+begin() { # COMMAND [ARG...]
+	{
+		[ -z "${INTO:-}" ] || echo "$BASHPID" >"$INTO/cgroup.procs"
+		exec setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups "$@"
+	} &
+	begun=$!
+	disown # its end is not told
+}
+
+has_begun() { # PID
 	local name
-	is_alive "$yielding" || {
-		setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups sleep 301 &
-		yielding=$!
-		disown # its end is not told
-	}
-	is_alive "$stubborn" || {
-		trap '' TERM
-		setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups sleep 302 &
-		stubborn=$!
-		disown
-		trap - TERM
-	}
-	is_alive "$headless" || {
-		setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups ks-zombies leader &
-		headless=$!
-		disown
-		until [[ $(<"/proc/$headless/stat") == *") Z "* ]]; do :; done
-	}
-	for pid in $yielding $stubborn; do
-		until read -r name <"/proc/$pid/comm" && [ "$name" = sleep ]; do :; done
-	done
+	read -r name <"/proc/$1/comm" && [ "$name" = sleep ]
+}
+
+# One that ends on SIGTERM, one that does not, one whose leader has ended; those who still live are
+# taken again.
+begin_strays() {
+	is_alive "$yielding" || { begin sleep 301 && yielding=$begun; }
+	trap '' TERM
+	is_alive "$stubborn" || { begin sleep 302 && stubborn=$begun; }
+	trap - TERM
+	is_alive "$headless" || { begin ks-zombies leader && headless=$begun; }
+	until has_begun "$yielding" && has_begun "$stubborn" &&
+		[[ $(<"/proc/$headless/stat") == *") Z "* ]]; do :; done
 }
 
 # What has to be true after any run.
@@ -84,7 +85,8 @@ look_after() { # WHAT STATUS
 		[ "$last" = "stray processes killed: 3" ] || die "$1: status 0, and it says '$last'"
 		;;
 	1 | 2 | 3 | 6)
-		[[ $(<"$T/err") == *"sb-killstray: "*"'"* ]] || die "$1: status $2, and no object is named"
+		[ "${may_be_silent:-}" ] || [[ $(<"$T/err") == *"sb-killstray: "*"'"* ]] ||
+			die "$1: status $2, and no object is named"
 		[ "$2" = 1 ] || [[ $last != "stray processes"* ]] || die "$1: status $2, and a count"
 		;;
 	127) ;; # the loader could not even start it

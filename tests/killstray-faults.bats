@@ -10,6 +10,10 @@ setup() {
 	need_root
 }
 
+teardown() {
+	remove_cgroup
+}
+
 # Each of these calls, with each of these errors; further rules of deny in $ALSO.
 fail_calls() { # CALLS ERRORS [OPTION...]
 	export CALLS=$1 ERRORS=$2 OPTIONS="${*:3}" ALSO=${ALSO:-}
@@ -65,4 +69,38 @@ fail_calls() { # CALLS ERRORS [OPTION...]
 	fail_calls openat "EMFILE EACCES EMFILE+"
 	fail_calls read "EIO EIO+"
 	fail_calls getdents64 "EIO ENOMEM"
+}
+
+@test "faults: memory is refused, a little later each time" {
+	[[ $SB_BUILD_NAME != *asan* ]] || skip "the sanitizer needs room of its own"
+	ns 'source "$SB_TOP/tests/killstray-faults.bash"; make_world
+		as_ancestor "
+			good=0 may_be_silent=1 # even words take memory
+			for ((kib = 3072; good < 4; kib += 64)); do
+				[ \$kib -lt 131072 ] || die never enough memory
+				begin_strays; status=0
+				prlimit --as=\$((kib * 1024)) sb-killstray --uid=$USER_UID --grace=10ms \
+					--keep=\"renamed 305\" --keep-pid=$KEPT <$T/in >$T/out 2>$T/err ||
+					status=\$?
+				case \$status in
+				0) good=\$((good + 1)) ;;
+				127 | 139) continue ;; # the loader had not enough
+				*) good=0 ;;
+				esac
+				look_after \"\$kib KiB\" \$status
+			done; echo enough with \$kib KiB"'
+	assert_success
+	echo "# $output"
+}
+
+@test "faults: what is read of a cgroup" {
+	make_cgroup
+	export ALSO="" INTO=$G/below
+	ns 'source "$SB_TOP/tests/killstray-faults.bash"; make_world
+		as_ancestor "
+			for rule in getdents64=EIO getdents64=ENOMEM openat=EMFILE read=EIO write=EPERM statx=ENOMEM; do
+				fail_each \${rule%=*} \${rule#*=} --cgroup=$G
+			done"'
+	assert_success
+	sed 's/^/# /' <<<"$output"
 }

@@ -17,6 +17,20 @@ ns() {
 	echo "stderr: $stderr" # seen when the test fails
 }
 
+# A cgroup of version 2 for this test, in $G; skips where there is none.
+make_cgroup() {
+	local mounted
+	mounted=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$mounted" ] && mkdir "$mounted/sb-test-$$-$BATS_TEST_NUMBER" || skip "no cgroup v2 to write to"
+	export G=$mounted/sb-test-$$-$BATS_TEST_NUMBER
+	mkdir "$G/below"
+}
+
+remove_cgroup() {
+	[ -z "${G:-}" ] || wait_until rmdir "$G/below"
+	[ -z "${G:-}" ] || rmdir "$G"
+}
+
 # The last line of standard output, which is the one that runners read.
 assert_last_line() {
 	assert_equal "${lines[-1]:-}" "$1"

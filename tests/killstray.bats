@@ -12,18 +12,8 @@ setup() {
 # Each of these runs with calls that fail as on older kernels.
 WITHOUT=("pidfd_open=ENOSYS" "pidfd_send_signal=ENOSYS" "ioctl:0xc040ff0b=ENOTTY" "pidfd_open=EPERM")
 
-# A cgroup of version 2 for this test, in $G; skips where there is none.
-make_cgroup() {
-	local mounted
-	mounted=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-	[ -n "$mounted" ] && mkdir "$mounted/sb-test-$$-$BATS_TEST_NUMBER" || skip "no cgroup v2 to write to"
-	export G=$mounted/sb-test-$$-$BATS_TEST_NUMBER
-	mkdir "$G/below"
-}
-
 teardown() {
-	[ -z "${G:-}" ] || wait_until rmdir "$G/below"
-	[ -z "${G:-}" ] || rmdir "$G"
+	remove_cgroup
 }
 
 @test "strays end, a keep-alive lives, the last line tells the number" {

@@ -208,6 +208,12 @@ static void say_doubts(const struct options *options, const struct sb_strays *st
 	if (strays->hiding_error)
 		sb_log_cannot(SB_LOG_WARNING, "tell whether processes are hidden in",
 			      options->cli.procfs, strays->hiding_error);
+	if (strays->unlisted < 0)
+		sb_log_cannot(SB_LOG_WARNING, "tell whether anybody lives in", options->cgroup,
+			      strays->unlisted);
+	else if (strays->unlisted)
+		sb_log_about(SB_LOG_WARNING, options->cgroup,
+			     "somebody lives in it whom the kernel does not list");
 	if (strays->outside)
 		sb_log_about(
 			SB_LOG_WARNING, options->cgroup,
