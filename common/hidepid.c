@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define FDINFO_MAX 256
 
@@ -46,7 +47,7 @@ static struct sb_hidepid parse_options(const char *options, const char *end)
 		options += length + 1;
 	}
 	if (!for_group)
-		result.gid = 0;
+		result.gid = SB_HIDEPID_NO_GROUP;
 	return result;
 }
 
@@ -109,6 +110,11 @@ static bool may_trace_everybody(void)
 	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
 }
 
+static bool is_ours(gid_t gid)
+{
+	return gid != SB_HIDEPID_NO_GROUP && (gid == getegid() || group_member(gid));
+}
+
 int sb_hidepid_hides_from_us(int procfs)
 {
 	sb_auto_free char *text = NULL;
@@ -124,5 +130,5 @@ int sb_hidepid_hides_from_us(int procfs)
 		return r;
 	if (!sb_hidepid_parse(text, length, (unsigned long)mount, &hidepid) || !hidepid.hides)
 		return 0;
-	return !may_trace_everybody() && (!hidepid.gid || !group_member(hidepid.gid));
+	return !may_trace_everybody() && !is_ours(hidepid.gid);
 }

@@ -12,8 +12,10 @@
 /* What the options of a mount of procfs say; sb_hidepid_parse writes both. */
 struct sb_hidepid {
 	bool hides; /* those that we may not trace are not listed */
-	gid_t gid;  /* whose members see everybody; 0: there is no such group */
+	gid_t gid;  /* whose members see everybody: 0 unless the mount names another */
 };
+
+#define SB_HIDEPID_NO_GROUP ((gid_t)-1) /* nobody does, whatever the group */
 
 /*
  * Looks the mount up in length bytes of mountinfo (proc_pid_mountinfo(5)) by its id. false: it is

@@ -195,12 +195,20 @@ void sb_spare_free(struct sb_spare_facts *facts)
 	sb_pipes_free(&facts->pipes);
 }
 
-static int is_another_run(const struct sb_spare_facts *facts, pid_t pid)
+/* Without the right to see its executable its name has to do. */
+static bool is_called_like_us(const struct sb_process *process)
+{
+	return strncmp(process->stat.comm, program_invocation_short_name, COMM_SHOWN) == 0;
+}
+
+static int is_another_run(const struct sb_spare_facts *facts, const struct sb_process *process)
 {
 	struct sb_proc_object executable;
-	int r = read_executable(facts->view->procfs, pid, &executable);
+	int r = read_executable(facts->view->procfs, process->pid, &executable);
 
-	return r <= 0 ? r : is_same_object(&executable, &facts->executable);
+	if (r <= 0)
+		return r < 0 ? r : is_called_like_us(process);
+	return is_same_object(&executable, &facts->executable);
 }
 
 static bool is_zombie(const struct sb_spare_facts *facts, const struct sb_process *process)
@@ -281,7 +289,7 @@ static int judge_arguments(struct sb_spare_facts *facts, const struct sb_process
 static int judge_by_looks(struct sb_spare_facts *facts, const struct sb_process *process,
 			  const struct sb_pipe_ends *ends, enum sb_spare *ret)
 {
-	int r = is_another_run(facts, process->pid);
+	int r = is_another_run(facts, process);
 
 	*ret = SB_SPARE_ANOTHER_RUN;
 	if (r)

@@ -145,9 +145,11 @@ static void note_unread(struct sb_strays *strays, struct pass *pass, pid_t pid, 
 		return;
 	}
 	pass->others++;
+	if (may_be_passed_over(strays, pid))
+		return;
 	if (error != -EPERM) /* as hidepid=1 has it, for ever */
 		pass->unread = error;
-	if (!is_asked_for(strays, pid) || may_be_passed_over(strays, pid))
+	if (!is_asked_for(strays, pid))
 		return;
 	if (strays->gap_count < SB_STRAYS_GAPS_KEPT)
 		strays->gaps[strays->gap_count] = (struct sb_stray_gap){pid, error};

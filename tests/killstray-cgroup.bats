@@ -106,3 +106,15 @@ traced() { strace -f -qq -e trace=openat -o $T/trace "$@"; }
 	assert_success
 	assert_output "stray processes killed: 0"
 }
+
+@test "somebody lives in it whom the kernel does not list: no count, status 3" {
+	# A leader that had ended when its group was moved stays where it was; its thread does not.
+	ns "$IN_CGROUP"'
+		setpriv --reuid $USER_UID --regid $USER_UID --clear-groups ks-zombies stubborn & a=$!
+		wait_until state_is $a Z; into $a $CG/a
+		grep -q "populated 1" $CG/cgroup.events; [ -z "$(cat $CG/a/cgroup.procs)" ]
+		as_user sb-killstray --cgroup=$CG --grace=0'
+	assert_failure 3
+	refute_count
+	assert_regex "$stderr" "somebody lives in it whom the kernel does not list"
+}

@@ -70,3 +70,61 @@ with_own_init() { # HIDEPID COMMAND
 	assert_failure 3
 	refute_count
 }
+
+@test "hidepid is noticed in a user namespace of one's own, where capabilities see nobody more" {
+	ns 'mount -o remount,hidepid=2,gid=777 /proc; start sleep 300
+		s=0; as_user unshare --user --map-root-user sb-killstray --uid=0 || s=$?
+		expect_lives $started; exit $s'
+	assert_failure 3
+	refute_count
+	assert_regex "$stderr" "it is mounted with hidepid"
+}
+
+@test "what cannot be read: a third user's is passed over, root's is a doubt" {
+	local owner
+	for owner in $OTHER_UID 0; do
+		ns 'start_other sleep 300; mount -t tmpfs -o uid=$1,mode=0 none /proc/$started
+			s=0; as_user deny ioctl:0xc040ff0b=ENOTTY -- sb-killstray || s=$?
+			umount /proc/$started; exit $s' "$owner"
+		if [ "$owner" = 0 ]; then
+			assert_failure 3
+			refute_count
+			assert_regex "$stderr" "cannot read process '[0-9]+': Permission denied"
+		else
+			assert_success
+			assert_output "stray processes killed: 0"
+		fi
+	done
+}
+
+@test "pid 1 that is no ancestor, of the user's own: spared" {
+	# Joined from outside, the command has no parent in there.
+	ns 'unshare --pid --fork --mount-proc setpriv --reuid $USER_UID --regid $USER_UID \
+			--clear-groups sleep 300 & wait_until pid_of sleep
+		inner() { init=$(pid_of sleep); [ -n "$init" ]; }
+		wait_until inner
+		nsenter --target $init --pid --mount setpriv --reuid $USER_UID --regid $USER_UID \
+			--clear-groups sb-killstray -J; expect_lives $init'
+	assert_success
+	assert_equal "$(json '[.spared[] | select(.pid == 1).why] | join(",")')" init
+}
+
+# Dry runs alone: what a fence is to stop shall harm nobody where the fence is missing.
+@test "in the initial pid namespace a dry run is refused as well, and root has to be named" {
+	[ "$(readlink /proc/self/ns/pid)" = "pid:[4026531836]" ] || skip "not in the initial pid namespace"
+	run --separate-stderr as_user sb-killstray --dry-run
+	assert_failure 2
+	refute_output
+	run --separate-stderr sb-killstray --dry-run --pid=999999999
+	assert_failure 2
+	run --separate-stderr sb-killstray --dry-run --uid=0 --pid=999999999
+	assert_success
+}
+
+@test "a kernel thread is spared" {
+	[ "$(cat /proc/2/comm)" = kthreadd ] || skip "no kernel threads here"
+	run --separate-stderr sb-killstray --dry-run --uid=0 --pid=2
+	assert_success
+	assert_output "stray processes found: 0"
+	assert_regex "$stderr" "'2 \(kthreadd\)': spared: a kernel thread"
+}

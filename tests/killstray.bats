@@ -216,6 +216,14 @@ teardown() {
 	assert_line --index 1 "stray processes killed: 1"
 }
 
+@test "--keep is compared without the directory of the program, as it is given too" {
+	ns 'start sleep 300; a=$started; start sleep 301; b=$started
+		as_user sb-killstray --keep="/some/where/sleep 300" --keep="sleep 30"
+		expect_lives $a; expect_gone $b'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
 @test "--keep finds who calls itself something else" {
 	ns 'start sleep 1; { exec -a keep/me setpriv --reuid $USER_UID --regid $USER_UID --clear-groups bash -c "exec -a keep/me sleep 303"; } & b=$!
 		wait_until runs $b sleep
@@ -336,7 +344,8 @@ teardown() {
 		as_user bash -c "sb-killstray -J >$T/fifo"
 		wait_until gone $a; cat $T/log'
 	assert_success
-	assert_equal "$(json '[.spared[] | select(.why == "pipe").comm] | join(",")')" cat
+	# On a busy host the shell that opens the fifo is met before it becomes cat.
+	assert_regex "$(json '[.spared[] | select(.why == "pipe").comm] | join(",")')" "^(cat|bash)$"
 }
 
 # --- storms ---------------------------------------------------------------------------------------

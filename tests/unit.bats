@@ -62,6 +62,10 @@ unit() {
 	unit proc_stat
 }
 
+@test "unit: process" {
+	unit process
+}
+
 @test "unit: progress" {
 	unit progress
 }

@@ -25,15 +25,15 @@ static void options(void **state)
 		{"proc rw,hidepid=off\n", true, false, 0},
 		{"proc rw,hidepid=noaccess\n", true, false, 0},
 		{"proc rw,hidepid=invisible\n", true, true, 0},
-		{"proc rw,hidepid=ptraceable\n", true, true, 0},
+		{"proc rw,hidepid=ptraceable\n", true, true, SB_HIDEPID_NO_GROUP},
 		{"proc rw,hidepid=1\n", true, false, 0},
 		{"proc rw,hidepid=2\n", true, true, 0},
-		{"proc rw,hidepid=4,subset=pid\n", true, true, 0},
+		{"proc rw,hidepid=4,subset=pid\n", true, true, SB_HIDEPID_NO_GROUP},
 		{"proc rw,hidepid=22\n", true, false, 0},
 		{"proc rw,gid=33,hidepid=invisible\n", true, true, 33},
 		{"proc rw,hidepid=invisible,gid=33\n", true, true, 33},
 		/* Ptraceable knows no group. */
-		{"proc rw,gid=33,hidepid=ptraceable\n", true, true, 0},
+		{"proc rw,gid=33,hidepid=ptraceable\n", true, true, SB_HIDEPID_NO_GROUP},
 		/* The source is anybody's text, and no option. */
 		{"hidepid=2 rw\n", true, false, 0},
 		{"proc rw,nohidepid=2\n", true, false, 0},
