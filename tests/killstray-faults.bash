@@ -6,7 +6,7 @@
 make_world() {
 	spared=()
 	start sleep infinity && spared+=("keep-alive=$started")
-	name=sleep start bash -c 'exec -a renamed sleep 305' && spared+=("named-keep-alive=$started")
+	name="sleep" start bash -c 'exec -a renamed sleep 305' && spared+=("named-keep-alive=$started")
 	start sleep 306 && spared+=("keep-pid=$started") && kept=$started
 	start_other sleep 307 && spared+=("other=$started")
 	# It waits for a lock that it will never get.
@@ -17,8 +17,8 @@ make_world() {
 	rm -f "$T/in" "$T/beyond"
 	mkfifo -m 666 "$T/in" "$T/beyond"
 	exec 7<>"$T/in" 8<>"$T/beyond"
-	name=sleep start bash -c "exec sleep 308 <$T/beyond >$T/in" && spared+=("pipe=$started")
-	name=sleep start bash -c "exec sleep 309 >$T/beyond" && spared+=("pipe-beyond=$started")
+	name="sleep" start bash -c "exec sleep 308 <$T/beyond >$T/in" && spared+=("pipe=$started")
+	name="sleep" start bash -c "exec sleep 309 >$T/beyond" && spared+=("pipe-beyond=$started")
 	exec 7<&- 8>&-
 	export SPARED="${spared[*]}" KEPT=$kept
 }

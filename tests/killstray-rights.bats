@@ -71,13 +71,25 @@ WITH='with() { setpriv --bounding-set="-all,$1" --inh-caps=-all "${@:2}"; }
 	assert_regex "$stderr" "it is mounted with hidepid"
 }
 
+# The user, below it another by a setuid program, below that the user again.
+BELOW_ANOTHER='below_another() {
+	cp "$(command -v setpriv)" $T/su; chmod 4755 $T/su
+	as_user bash -c "$T/su --ruid $OTHER_UID bash -p -c \"setpriv --reuid $USER_UID \
+		--regid $USER_UID --clear-groups $*; exit \\\$?\"; exit \$?"
+}
+'
+
+@test "hidepid hides an ancestor: who is above it is spared, as the kernel tells it" {
+	ns "$BELOW_ANOTHER"'mount -o remount,hidepid=2,gid=777 /proc; start sleep 300
+		s=0; below_another sb-killstray -J || s=$?; expect_gone $started; exit $s'
+	assert_failure 3
+	assert_equal "$(json '[.spared[] | .comm + " " + .why] | sort | join(",")')" \
+		"bash ancestor,sb-killstray self"
+}
+
 @test "hidepid hides an ancestor, and this kernel does not tell who is above it: nothing is ended" {
-	ns 'mount -o remount,hidepid=2 /proc
-		start sleep 300
-		# The user, below it another with all capabilities, below that the user again.
-		s=0; setpriv --ruid $USER_UID bash -p -c "setpriv --ruid $OTHER_UID bash -p -c \"setpriv \
-			--reuid $USER_UID --regid $USER_UID --clear-groups deny ioctl:0xc040ff0b=ENOTTY -- \
-			sb-killstray; exit \\\$?\"; exit \$?" || s=$?
+	ns "$BELOW_ANOTHER"'mount -o remount,hidepid=2,gid=777 /proc; start sleep 300
+		s=0; below_another deny ioctl:0xc040ff0b=ENOTTY -- sb-killstray || s=$?
 		expect_lives $started; exit $s'
 	assert_failure 3
 	refute_count

@@ -128,3 +128,65 @@ with_own_init() { # HIDEPID COMMAND
 	assert_output "stray processes found: 0"
 	assert_regex "$stderr" "'2 \(kthreadd\)': spared: a kernel thread"
 }
+
+@test "who reads standard error lives as well" {
+	ns 'mkfifo -m 666 $T/fifo; exec 7<>$T/fifo
+		name=cat start bash -c "exec cat <$T/fifo 7>&-"; reader=$started; start sleep 300
+		as_user bash -c "exec sb-killstray 2>$T/fifo 7>&-"
+		expect_gone $started; expect_lives $reader'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
+@test "who is named by --pid gets SIGKILL after the grace" {
+	ns 'start_stubborn; a=$started; start_stubborn
+		as_user sb-killstray --pid=$a --grace=100ms; expect_gone $a; expect_lives $started'
+	assert_success
+	assert_output "stray processes killed: 1"
+}
+
+# Without a pipe in sight there is one look before the first signal, and nobody is missed.
+APART='exec 5>&1 >$T/all 2>&1 </dev/null
+'
+
+@test "with nobody there: one look, and two listings that agree" {
+	ns "$APART"'as_user sb-killstray -J; cat $T/all >&5'
+	assert_success
+	assert_equal "$(json .passes)" 3
+}
+
+@test "one that cannot be read is a doubt, and all others go" {
+	ns "$APART"'start_other sleep 300; hidden=$started; start sleep 300
+		mount -t tmpfs -o mode=0 none /proc/$hidden
+		s=0; as_user deny ioctl:0xc040ff0b=ENOTTY -- sb-killstray || s=$?
+		umount /proc/$hidden; expect_gone $started; expect_lives $hidden
+		cat $T/all >&5; exit $s'
+	assert_failure 3
+	refute_count
+	assert_output --regexp "cannot read process '[0-9]+': Permission denied"
+}
+
+@test "hidepid where nothing can be opened to learn of it: never told as none" {
+	with_own_init 2 'for n in $(seq 50); do
+		deny openat@$n=EMFILE -- sb-killstray --grace=0 >/dev/null 2>&1 && exit 9; done; exit 0'
+	assert_success
+}
+
+# The signal to the newest is held back for as long as the next one is replaced.
+@test "a number taken over right before its signal gets none" {
+	local rule
+	for rule in pidfd_open@999999=EPERM pidfd_open=ENOSYS; do
+		ns ': >$T/trace; start sleep 300; a=$started; start sleep 301
+			deny $1 -- strace -qq -o $T/trace -e trace=pidfd_send_signal,kill \
+				-e inject=pidfd_send_signal:delay_enter=1500000:when=2 \
+				-e inject=kill:delay_enter=1500000:when=1 \
+				sb-killstray --uid=$USER_UID --grace=100ms >$T/out & tool=$!
+			wait_until grep -q SIGTERM $T/trace
+			ks-take $a $OTHER_UID $T/n & wait_until runs $! ks-take
+			kill -KILL $a; wait_until [ -e $T/n.taken ]
+			wait $tool; [ ! -e $T/n.signalled ]; expect_lives $a newcomer
+			expect_gone $started; cat $T/out; rm $T/n.taken' "$rule"
+		assert_success
+		assert_output "stray processes killed: 1"
+	done
+}
