@@ -160,10 +160,8 @@ static sb_status_set settle_marker(struct heal *heal, sb_status_set statuses)
 		heal->marker = SB_MARKER_WITHHELD;
 		return 0;
 	}
-	if (heal->marker == SB_MARKER_PRESENT)
-		return 0; /* --ignore-marker, and it is there already */
 	r = sb_marker_stamp(heal->marker_path, count_removed(&heal->roots));
-	/* Another run may have been faster: then it is done all the same. */
+	/* It was ignored, or another run was faster: then it is done all the same. */
 	if (r == -EEXIST && sb_marker_check(heal->marker_path, heal->options.cli.uid,
 					    &heal->marker_why) == SB_MARKER_PRESENT) {
 		heal->marker = SB_MARKER_PRESENT;
