@@ -49,7 +49,7 @@ static const char *fault_of_root(const struct sb_root *root)
 		return NULL; /* not there, or not to be opened: no question of refusing */
 	}
 	if (fstat(root->fd, &st) < 0)
-		return strerror(errno);
+		return "it cannot be looked at";
 	if (st.st_uid != root->uid)
 		return "it does not belong to the user acted for";
 	if ((st.st_mode & 07777) != SB_FENCE_MODE)
@@ -70,6 +70,7 @@ static sb_status_set refuse_roots(struct heal *heal)
 		sb_log_cannot_because(SB_LOG_ERROR, "heal", root->path, fault);
 		if (!root->error)
 			root->error = EPERM;
+		root->why = fault;
 		statuses |= SB_STATUS_BIT(SB_STATUS_REFUSED);
 	}
 	return statuses;
