@@ -492,7 +492,7 @@ teardown() {
 		s=0; as_user sb-killstray --lock=$T/l --lock-wait=300ms || s=$?; expect_lives $started
 		[ $s = 6 ]
 		s=0; as_user sb-killstray --lock=$T/l --lock-wait=0 || s=$?; [ $s = 6 ]
-		as_user sb-killstray -n --lock=$T/l'
+		as_user sb-killstray -n --lock=$T/l --lock-wait=0'
 	assert_success
 	assert_last_line "stray processes found: 1"
 	assert_line --index 0 --partial "would end"
