@@ -45,6 +45,20 @@ void sb_log_set_before(void (*before)(void))
 	before_line = before;
 }
 
+/* In place of a message for which there is no memory: that there was one is not lost. */
+static void write_lost(enum sb_log_level level)
+{
+	char line[128];
+	int length = 0;
+
+	if (to_journal)
+		length = snprintf(line, sizeof(line), "<%d>", (int)level);
+	length += snprintf(line + length, sizeof(line) - (size_t)length,
+			   "%.64s: out of memory, for which a message was lost\n", program_name);
+	if (write(STDERR_FILENO, line, (size_t)length) < 0)
+		return; /* nowhere left to complain to */
+}
+
 /* One write a line, so that lines of several processes do not run into each other. */
 static void write_line(enum sb_log_level level, const char *text)
 {
@@ -53,8 +67,10 @@ static void write_line(enum sb_log_level level, const char *text)
 	char *out = clean;
 	int length;
 
-	if (!clean)
+	if (!clean) {
+		write_lost(level);
 		return;
+	}
 	for (size_t i = 0, end = strlen(text); i < end;) {
 		/* A backslash stays: objects were escaped before they came here. */
 		size_t n = sb_text_char_length(text + i, end - i);
@@ -75,6 +91,7 @@ static void write_line(enum sb_log_level level, const char *text)
 		length = asprintf(&line, "%s: %s\n", program_name, clean);
 	if (length < 0) {
 		line = NULL;
+		write_lost(level);
 		return;
 	}
 	if (before_line)
@@ -109,6 +126,8 @@ void sb_log_say(enum sb_log_level level, const char *format, ...)
 	va_end(args);
 	if (text)
 		write_line(level, text);
+	else
+		write_lost(level);
 }
 
 void sb_log_cannot_because(enum sb_log_level level, const char *verb, const char *object,
@@ -118,6 +137,8 @@ void sb_log_cannot_because(enum sb_log_level level, const char *verb, const char
 
 	if (name)
 		sb_log_say(level, "cannot %s '%s': %s", verb, name, reason);
+	else if (sb_log_wants(level))
+		write_lost(level);
 }
 
 void sb_log_cannot(enum sb_log_level level, const char *verb, const char *object, int error)
@@ -139,4 +160,6 @@ void sb_log_about(enum sb_log_level level, const char *object, const char *forma
 	va_end(args);
 	if (name && text)
 		sb_log_say(level, "'%s': %s", name, text);
+	else
+		write_lost(level);
 }

@@ -38,6 +38,10 @@ unit() {
 	unit liveness
 }
 
+@test "unit: log" {
+	unit log
+}
+
 @test "unit: marker" {
 	unit marker
 }

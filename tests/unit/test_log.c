@@ -1,0 +1,92 @@
+/* What is said when there is no memory to say it. */
+#include "log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LONG (64 << 20) /* bytes: more than any heap has in store */
+
+static char text[LONG + 1];
+
+static void say(void)
+{
+	sb_log_say(SB_LOG_WARNING, "%s", text);
+}
+
+static void say_about(void)
+{
+	sb_log_about(SB_LOG_WARNING, text, "is too long");
+}
+
+static void say_cannot(void)
+{
+	sb_log_cannot(SB_LOG_ERROR, "say", text, -1);
+}
+
+static void say_what_is_not_wanted(void)
+{
+	sb_log_say(SB_LOG_DEBUG, "%s", text);
+	sb_log_cannot(SB_LOG_DEBUG, "say", text, -1);
+	sb_log_about(SB_LOG_DEBUG, text, "is too long");
+}
+
+/* What a process without memory writes to stderr. */
+static void listen(void (*speak)(void), char *ret, size_t size)
+{
+	int ends[2];
+	ssize_t n;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		const struct rlimit none = {0, 0};
+
+		dup2(ends[1], STDERR_FILENO);
+		setrlimit(RLIMIT_AS, &none);
+		speak();
+		_exit(0);
+	}
+	close(ends[1]);
+	n = read(ends[0], ret, size - 1);
+	assert_true(n >= 0);
+	ret[n] = '\0';
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+}
+
+static void without_memory_it_says_so(void **state)
+{
+	void (*const speakers[])(void) = {say, say_about, say_cannot};
+	char said[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(speakers) / sizeof(speakers[0]); i++) {
+		listen(speakers[i], said, sizeof(said));
+		assert_string_equal(said, "test: out of memory, for which a message was lost\n");
+	}
+	listen(say_what_is_not_wanted, said, sizeof(said));
+	assert_string_equal(said, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_memory_it_says_so),
+	};
+
+	memset(text, 'x', LONG);
+	sb_log_init("test", 0);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
