@@ -98,13 +98,32 @@ static unsigned long mount_of(int procfs)
 	return line ? strtoul(line + strlen("mnt_id:"), NULL, 10) : 0;
 }
 
-static bool may_trace_everybody(void)
+static uint64_t user_namespace(int procfs, const char *path)
 {
+	char link[40];
+	uint64_t inode;
+
+	if (sb_proc_readlink(procfs, path, link, sizeof(link)) < 0 ||
+	    !sb_proc_parse_ns(link, "user", &inode))
+		return 0;
+	return inode;
+}
+
+/*
+ * A capability reaches as far as the user namespace that it is had in: to everybody from the
+ * initial one, and as far as the first process when that is in ours.
+ */
+static bool may_trace_everybody(int procfs)
+{
+	uint64_t own = user_namespace(procfs, "self/ns/user");
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	return syscall(SYS_capget, &header, data) == 0 &&
-	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
+	if (syscall(SYS_capget, &header, data) < 0 ||
+	    !(data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE)))
+		return false;
+	return own != 0 &&
+	       (own == SB_PROC_INITIAL_USERNS || own == user_namespace(procfs, "1/ns/user"));
 }
 
 bool sb_hidepid_hides_from_us(int procfs)
@@ -117,5 +136,5 @@ bool sb_hidepid_hides_from_us(int procfs)
 	if (!mount || sb_proc_read(procfs, "self/mountinfo", &text, &length) < 0 ||
 	    !sb_hidepid_parse(text, length, mount, &hidepid) || !hidepid.hides)
 		return false;
-	return !may_trace_everybody() && (!hidepid.gid || !group_member(hidepid.gid));
+	return !may_trace_everybody(procfs) && (!hidepid.gid || !group_member(hidepid.gid));
 }

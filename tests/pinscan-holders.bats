@@ -410,6 +410,58 @@ teardown() {
 	[[ $stderr == *hidepid* ]]
 }
 
+@test "holders: hidepid hides where pid 1 is the user's own, too" {
+	local fifo=$BATS_TEST_TMPDIR/fifo
+	mkfifo "$fifo"
+	# As the user with no privilege, and as root of a user namespace whose privileges end there.
+	for as in "" "unshare --user --map-root-user"; do
+		for options in hidepid=2 hidepid=4 hidepid=0; do
+			wanted=3
+			[ "$options" != hidepid=0 ] || wanted=7
+			for way in namespaces mountinfo; do
+				# shellcheck disable=SC2086,SC2016
+				run --separate-stderr unshare --mount --pid --fork --kill-child sh -c '
+					mount -t proc -o "$1" proc /proc || exit 99
+					"$0" "$2" "$3" >"$4" & read -r _ <"$4"; shift 4; exec "$@"' \
+					"$HELPERS/pin-hold" "$options" "$R/$E" "$T1" "$fifo" \
+					"${AS_USER[@]}" sh -c '"$@"; exit $?' sh $as \
+					sb-pinscan --trust-pidns --evidence="$way" "$E"
+				echo "# $as $options $way: status $status, $stderr"
+				assert_status "$wanted"
+				[ "$wanted" = 7 ] || [[ $stderr == *hidepid* ]]
+			done
+		done
+	done
+}
+
+@test "holders: where the number given last cannot be learnt, nothing is proven" {
+	local cover='mount --bind "$1" /proc/loadavg || exit 99
+		[ ! -e /proc/sys/kernel/ns_last_pid ] || [ "$2" = "" ] ||
+			mount --bind "$2" /proc/sys/kernel/ns_last_pid || exit 99
+		shift 2; exec "$@"'
+	mkdir "$D/files"
+	printf '0.00 0.00 0.00 1/99 400\n' >"$D/files/of-another-kind"
+	: >"$D/files/empty"
+	pin_hold "$R/$E" "$T1"
+	for file in "$D"/files/* /proc/version /proc/uptime; do
+		scan_as=(unshare --mount --propagation private sh -c "$cover" sh "$file" "$file")
+		for way in $WALK_WAYS; do
+			scan "$way" "$F"
+			assert_status 3
+			[[ $stderr == *loadavg* ]]
+			scan "$way" "$E"
+			assert_status 7
+		done
+		# The kernel's list needs no numbers.
+		scan kernel "$F"
+		assert_status 0
+	done
+	# Where the kernel tells the same number elsewhere, that will do.
+	[ -e /proc/sys/kernel/ns_last_pid ] || return 0
+	scan_as=(unshare --mount --propagation private sh -c "$cover" sh "$D/files/empty" "")
+	assert_free_by "$WALK_WAYS" "$F"
+}
+
 @test "holders: in another pid namespace nothing is proven, unless it is trusted" {
 	pin_hold "$R/$E" "$T1"
 	for way in auto $WALK_WAYS; do
