@@ -46,6 +46,10 @@ unit() {
 	unit names
 }
 
+@test "unit: nsfile" {
+	unit nsfile
+}
+
 @test "unit: nsmount" {
 	unit nsmount
 }
@@ -58,12 +62,20 @@ unit() {
 	unit pile
 }
 
+@test "unit: pinset" {
+	unit pinset
+}
+
 @test "unit: proc_stat" {
 	unit proc_stat
 }
 
 @test "unit: progress" {
 	unit progress
+}
+
+@test "unit: proof" {
+	unit proof
 }
 
 @test "unit: reclaim" {
