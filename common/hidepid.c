@@ -3,6 +3,7 @@
 #include "proc.h"
 #include "scope.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,55 +87,49 @@ bool sb_hidepid_parse(const char *mountinfo, size_t length, unsigned long mount_
 }
 
 /* The kernel's own number of the mount that a descriptor is on; 0: unknown. */
-static unsigned long mount_of(int procfs)
+static unsigned long mount_of(int own, int procfs)
 {
 	char path[32], text[FDINFO_MAX];
 	const char *line;
 
 	snprintf(path, sizeof(path), "self/fdinfo/%d", procfs);
-	if (sb_proc_read_into(procfs, path, text, sizeof(text)) < 0)
+	if (sb_proc_read_into(own, path, text, sizeof(text)) < 0)
 		return 0;
 	line = strstr(text, "mnt_id:");
 	return line ? strtoul(line + strlen("mnt_id:"), NULL, 10) : 0;
 }
 
-static uint64_t user_namespace(int procfs, const char *path)
+static bool may_trace_everybody(void)
 {
-	char link[40];
-	uint64_t inode;
-
-	if (sb_proc_readlink(procfs, path, link, sizeof(link)) < 0 ||
-	    !sb_proc_parse_ns(link, "user", &inode))
-		return 0;
-	return inode;
-}
-
-/*
- * A capability reaches as far as the user namespace that it is had in: to everybody from the
- * initial one, and as far as the first process when that is in ours.
- */
-static bool may_trace_everybody(int procfs)
-{
-	uint64_t own = user_namespace(procfs, "self/ns/user");
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
-	if (syscall(SYS_capget, &header, data) < 0 ||
-	    !(data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE)))
-		return false;
-	return own != 0 &&
-	       (own == SB_PROC_INITIAL_USERNS || own == user_namespace(procfs, "1/ns/user"));
+	return syscall(SYS_capget, &header, data) == 0 &&
+	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
+}
+
+/* What our own self, found below this procfs, says of the mount of another. */
+static bool learn(int own, int procfs, struct sb_hidepid *ret)
+{
+	sb_auto_free char *text = NULL;
+	unsigned long mount = mount_of(own, procfs);
+	size_t length;
+
+	return mount && sb_proc_read(own, "self/mountinfo", &text, &length) == 0 &&
+	       sb_hidepid_parse(text, length, mount, ret);
 }
 
 bool sb_hidepid_hides_from_us(int procfs)
 {
-	sb_auto_free char *text = NULL;
+	sb_auto_close int own = -1;
 	struct sb_hidepid hidepid;
-	unsigned long mount = mount_of(procfs);
-	size_t length;
 
-	if (!mount || sb_proc_read(procfs, "self/mountinfo", &text, &length) < 0 ||
-	    !sb_hidepid_parse(text, length, mount, &hidepid) || !hidepid.hides)
-		return false;
-	return !may_trace_everybody(procfs) && (!hidepid.gid || !group_member(hidepid.gid));
+	if (!learn(procfs, procfs, &hidepid)) {
+		/* One of another pid namespace, where we are nobody. */
+		own = open(SB_PROC_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (own < 0 || !learn(own, procfs, &hidepid))
+			return false;
+	}
+	return hidepid.hides && !may_trace_everybody() &&
+	       (!hidepid.gid || !group_member(hidepid.gid));
 }
