@@ -176,6 +176,9 @@ teardown() {
 		assert_status 7
 		scan_as_user "$way" "$F"
 		assert_status 0
+		# Its root is closed to the user: the line for "/" is taken at its word.
+		scan_as_user "$way" --json --require=complete "$F"
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER)")" = "" ]
 	done
 }
 
@@ -295,6 +298,17 @@ teardown() {
 	done
 	let_go
 	umount "$OWN"
+	# The same without a line for "/": a plain directory with a mount in it.
+	mkdir "$OWN/within"
+	mount -t tmpfs own "$OWN/within"
+	pin_hold --same-ns --chroot="$OWN" --drop="$USER_UID" --no-dump
+	[ "$(wc -l <"/proc/$HOLDER/mountinfo")" -eq 1 ]
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --json --require=complete "$F"
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER)")" = "" ]
+	done
+	let_go
+	umount "$OWN/within"
 }
 
 @test "holders: a partial table whose mounts no whole one has belongs to none" {
@@ -635,6 +649,8 @@ make_tree() {
 		[ "$(json '.pins[0].name')" = "$E" ]
 		[ "$(json '.pins[0].namespaces | join(" ")')" = 4026532999 ]
 		[ "$(json '.coverage.level')" = unproven ]
+		# Whatever was asked for: this is what it rests on.
+		[ "$(json '.coverage.evidence')" = mountinfo ]
 	done
 }
 

@@ -144,6 +144,7 @@ static void mount_points(void **state)
 	/* Through a bind of a directory the path is that within the filesystem. */
 	mount = (struct sb_mount){.id = 9, .parent_id = 3, .point = "/bound/sb_a"};
 	assert_string_equal(with_mounts(staged, 2, mount), "sb_a:m");
+	assert_string_equal(with_mounts(NULL, 0, mount), ""); /* it is /in/sb_a */
 	/* Where the parent, or the point, is not known, nothing can be said. */
 	mount = (struct sb_mount){.id = 9, .parent_id = 77, .point = "/run/u/sb_a"};
 	assert_string_equal(with_mounts(staged, 2, mount), "");
@@ -190,6 +191,21 @@ static void sources(void **state)
 		assert_true(!pin || pin->deleted == cases[i].deleted);
 		sb_pinset_free(&set);
 	}
+}
+
+static void all_roots_but_the_top(void **state)
+{
+	const struct sb_pin_match match = {.all = true};
+	struct sb_pinset set = {.match = &match};
+	struct sb_mount_table table = {0};
+
+	(void)state;
+	add(&table, (struct sb_mount){.id = 1, .point = "/m"});
+	add(&table, (struct sb_mount){.id = 2, .root = "/a/b//deleted", .point = "/m"});
+	add(&table, (struct sb_mount){.id = 3, .root = "net:[1]", .point = "/m"});
+	assert_string_equal(absorb(&set, &table), "/a/b:s");
+	assert_true(sb_pinset_find(&set, "/a/b")->deleted);
+	sb_pinset_free(&set);
 }
 
 static void names_are_literal_and_whole(void **state)
@@ -291,6 +307,7 @@ int main(void)
 		cmocka_unit_test(only_an_overlays_options_name_layers),
 		cmocka_unit_test(mount_points),
 		cmocka_unit_test(sources),
+		cmocka_unit_test(all_roots_but_the_top),
 		cmocka_unit_test(names_are_literal_and_whole),
 		cmocka_unit_test(what_is_mounted_here_alone),
 		cmocka_unit_test(namespaces_and_holders_in_order),
