@@ -341,6 +341,21 @@ time.sleep(1e6)' "$R/$E,comma" "$R/$E blank" "$R/$E\\back" "$D/other" "$T1"
 	umount -l "$OWN"
 }
 
+@test "names: pins in the scan's own namespace, that nobody else is in and its root does not reach" {
+	for caps in +all -all; do
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c '
+			mount --rbind / "$2" && mount --make-rprivate "$2" && mount --bind "$0" "$1" &&
+			caps=$3 dir=$2 && shift 3 &&
+			exec chroot "$dir" setpriv --bounding-set="$caps" "$@"' \
+			"$R/$E" "$T1" "$OWN" "$caps")
+		for way in kernel namespaces mountinfo; do
+			scan "$way" "$E"
+			assert_status 7 3
+		done
+	done
+}
+
 @test "names: a pin on a mount that was covered later, in a namespace of a chroot" {
 	mount -t tmpfs -o mode=755 own "$OWN"
 	pin_hold --chroot="$OWN" "$R/$E" "$T1"
