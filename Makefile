@@ -128,7 +128,7 @@ valgrind:
 ## coverage    lines and branches of common/ that the tests reach, and why not the rest
 coverage:
 	@.ci/install-deps build test fuzz coverage
-	@$(MAKE) --no-print-directory BUILD=build/coverage HARDEN=no CFLAGS="-O0 -g --coverage" \
+	@$(MAKE) --no-print-directory BUILD=build/coverage HARDEN=no CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
 		LDFLAGS=--coverage test-programs
 	@tests/fuzz/build build/coverage
 	@tests/coverage build/coverage $(TESTS)

@@ -15,8 +15,8 @@ struct sb_proc_facts {
 /*
  * Learns them, and tells as losses: no procfs at all (a test tree), another pid namespace than the
  * initial one (unless it is trusted), a /proc/self that is not us, something mounted over a
- * process, processes and kernel settings that are hidden. given: the user named the directory, so the question
- * about the pid namespace is put to its pid 1 instead of to ourselves.
+ * process, processes and kernel settings that are hidden. given: the user named the directory, so
+ * the question about the pid namespace is put to its pid 1 instead of to ourselves.
  */
 void sb_procfacts_learn(int procfs, bool given, bool trust_pidns, struct sb_proc_facts *ret,
 			struct sb_proof *proof);
