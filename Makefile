@@ -124,12 +124,13 @@ valgrind:
 	@SB_UNIT_WITH="valgrind -q --error-exitcode=1 --leak-check=full --track-fds=yes" \
 		tests/run --build $(BUILD) tests/unit.bats
 
-## coverage    lines and branches of common/ that the tests reach
+## coverage    lines and branches of common/ that the tests reach, and why not the rest
 coverage:
-	@.ci/install-deps build test coverage
-	@$(MAKE) --no-print-directory BUILD=build/coverage HARDEN=no CFLAGS="-O0 -g --coverage" \
-		LDFLAGS=--coverage run-check
-	@tests/coverage build/coverage
+	@.ci/install-deps build test fuzz coverage
+	@$(MAKE) --no-print-directory BUILD=build/coverage HARDEN=no CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+		LDFLAGS=--coverage test-programs
+	@tests/fuzz/build build/coverage
+	@tests/coverage build/coverage $(TESTS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)

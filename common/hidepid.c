@@ -3,6 +3,8 @@
 #include "proc.h"
 #include "scope.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <string.h>
@@ -86,15 +88,18 @@ bool sb_hidepid_parse(const char *mountinfo, size_t length, unsigned long mount_
 	return false;
 }
 
-/* The kernel's own number of the mount that a descriptor is on; 0: unknown; -errno. */
-static long mount_of(int procfs)
+/*
+ * The kernel's own number of the mount that a descriptor is on, by our self below one of procfs;
+ * 0: unknown; -errno.
+ */
+static long mount_of(int own, int procfs)
 {
 	char path[32], text[FDINFO_MAX];
 	const char *line;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "self/fdinfo/%d", procfs);
-	n = sb_proc_read_into(procfs, path, text, sizeof(text));
+	n = sb_proc_read_into(own, path, text, sizeof(text));
 	if (n < 0)
 		return n;
 	line = strstr(text, "mnt_id:");
@@ -115,20 +120,35 @@ static bool is_ours(gid_t gid)
 	return gid != SB_HIDEPID_NO_GROUP && (gid == getegid() || group_member(gid));
 }
 
-int sb_hidepid_hides_from_us(int procfs)
+/* What our own self, found below this procfs, says of the mount of another. 1; 0: nothing; -errno.
+ */
+static int learn(int own, int procfs, struct sb_hidepid *ret)
 {
 	sb_auto_free char *text = NULL;
-	struct sb_hidepid hidepid;
-	long mount = mount_of(procfs);
+	long mount = mount_of(own, procfs);
 	size_t length;
 	int r;
 
 	if (mount <= 0)
 		return (int)mount;
-	r = sb_proc_read(procfs, "self/mountinfo", &text, &length);
+	r = sb_proc_read(own, "self/mountinfo", &text, &length);
 	if (r < 0)
 		return r;
-	if (!sb_hidepid_parse(text, length, (unsigned long)mount, &hidepid) || !hidepid.hides)
-		return 0;
-	return !may_trace_everybody() && !is_ours(hidepid.gid);
+	return sb_hidepid_parse(text, length, (unsigned long)mount, ret) ? 1 : 0;
+}
+
+int sb_hidepid_hides_from_us(int procfs)
+{
+	struct sb_hidepid hidepid;
+	int r = learn(procfs, procfs, &hidepid);
+
+	if (r <= 0) {
+		/* One of another pid namespace, where we are nobody. */
+		sb_auto_close int own = open(SB_PROC_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		r = own < 0 ? -errno : learn(own, procfs, &hidepid);
+	}
+	if (r <= 0)
+		return r;
+	return hidepid.hides && !may_trace_everybody() && !is_ours(hidepid.gid);
 }

@@ -12,8 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define INITIAL_USERNS UINT64_C(0xEFFFFFFD) /* <linux/nsfs.h>, fixed since 3.8 */
-
 /*
  * Ids of namespaces are handed out in batches per CPU (6.18), so one that is copied meanwhile may
  * have a lower id than its model and be missed by a walk that has passed it. A walk that meets
@@ -124,7 +122,7 @@ static int check_sees_all(int procfs)
 		return -errno;
 	if (!(data[0].effective & 1U << CAP_SYS_ADMIN) ||
 	    sb_proc_readlink(procfs, "self/ns/user", link, sizeof(link)) <= 0 ||
-	    !sb_proc_parse_ns(link, "user", &inode) || inode != INITIAL_USERNS)
+	    !sb_proc_parse_ns(link, "user", &inode) || inode != SB_PROC_INITIAL_USERNS)
 		return -EPERM;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 /*
  * Descriptors left for everything but holding namespaces: standard ones, procfs and its lists,
@@ -70,6 +71,7 @@ struct sb_nsbook {
 	size_t member_count;
 	struct sb_idmap whole_ids; /* mount ids of whole tables -> enum sb_evidence */
 	size_t fds_left;
+	bool root_is_partial; /* our own root is not that of our namespace */
 };
 
 /* Room for one more in an array whose capacity is the next power of two. */
@@ -161,6 +163,55 @@ static int absorb(struct sb_nsbook *book, struct namespace *ns, const struct sb_
 	return r;
 }
 
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; (text = strchr(text, '\n')); text++)
+		lines++;
+	return lines;
+}
+
+/* How often our own table may have changed while it was counted. */
+#define COUNTS_MOST 16
+
+/*
+ * Whether our root leaves out mounts of our namespace. Its very first mount does not count: a root
+ * is mounted over it, and nothing can be bound by it.
+ */
+static bool is_own_root_partial(int procfs)
+{
+	sb_auto_close int own = sb_nsmount_open_own(procfs);
+	struct sb_ns_identity before, after;
+
+	if (own < 0)
+		return false;
+	for (int i = 0; i < COUNTS_MOST; i++) {
+		sb_auto_free char *text = NULL;
+		size_t length;
+
+		/* Before 6.12 nobody tells how many there are. */
+		if (sb_nsmount_identify(own, &before) < 0 || before.mounts == 0 ||
+		    sb_nsmount_read_text(AT_FDCWD, SB_PROC_DIR "/self/mountinfo", &text, &length))
+			return false;
+		if (sb_nsmount_identify(own, &after) == 0 && after.mounts == before.mounts)
+			return after.mounts > count_lines(text) + 1;
+	}
+	return true;
+}
+
+/* Whether the root of a task is the same as ours, by which its link reads "/" wherever it is. */
+static bool has_our_root(const struct sb_nsbook *book, const char *root_path)
+{
+	struct statx ours, its;
+
+	if (statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &ours) < 0 ||
+	    statx(book->options.procfs, root_path, 0, STATX_INO | STATX_MNT_ID, &its) < 0 ||
+	    !(ours.stx_mask & its.stx_mask & STATX_MNT_ID))
+		return true;
+	return ours.stx_mnt_id == its.stx_mnt_id && ours.stx_ino == its.stx_ino;
+}
+
 /* Whether a table is all of its namespace: it has a "/" line, and the task's root is that. */
 static bool shows_whole(const struct sb_nsbook *book, const struct sb_mount_table *table,
 			const struct sb_task *task)
@@ -175,7 +226,7 @@ static bool shows_whole(const struct sb_nsbook *book, const struct sb_mount_tabl
 	/* Where the link is closed to us, the "/" line is taken at its word. */
 	if (n < 0)
 		return n == -EACCES || n == -EPERM;
-	return strcmp(root, "/") == 0;
+	return strcmp(root, "/") == 0 && !(book->root_is_partial && has_our_root(book, path));
 }
 
 static int read_link(const struct sb_nsbook *book, const struct sb_task *task, uint64_t *ret_inode)
@@ -608,6 +659,7 @@ int sb_nsbook_new(const struct sb_nsbook_options *options, struct sb_pinset *pin
 	book->options = *options;
 	book->pins = pins;
 	book->proof = proof;
+	book->root_is_partial = is_own_root_partial(options->procfs);
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > FDS_RESERVED)
 		book->fds_left = limit.rlim_cur - FDS_RESERVED;
 	*ret = book;

@@ -130,4 +130,7 @@ bool sb_proc_is_procfs(int procfs);
 /* The initial pid namespace has this inode number on every host (PROC_PID_INIT_INO). */
 #define SB_PROC_INITIAL_PIDNS UINT64_C(4026531836)
 
+/* And the initial user namespace this one (PROC_USER_INIT_INO). */
+#define SB_PROC_INITIAL_USERNS UINT64_C(4026531837)
+
 #endif

@@ -1,5 +1,6 @@
 #include "procfacts.h"
 
+#include "hidepid.h"
 #include "nsmount.h"
 #include "proc.h"
 #include "scope.h"
@@ -11,13 +12,39 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+/*
+ * The number that ends a file of procfs, or 0. Only of procfs: a file of another kind stands there
+ * in many a container (lxcfs), and tells what it likes.
+ */
+static pid_t read_last_number(int procfs, const char *path)
+{
+	sb_auto_close int fd = openat(procfs, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char text[128], *newline;
+	const char *last;
+	uint64_t number;
+	ssize_t n;
+
+	if (fd < 0 || !sb_proc_is_procfs(fd))
+		return 0;
+	do
+		n = read(fd, text, sizeof(text) - 1);
+	while (n < 0 && errno == EINTR);
+	text[n > 0 ? n : 0] = '\0';
+	newline = strchr(text, '\n');
+	if (!newline)
+		return 0;
+	*newline = '\0';
+	last = strrchr(text, ' ');
+	return sb_text_parse_u64(last ? last + 1 : text, INT32_MAX, &number) == 0 ? (pid_t)number
+										  : 0;
+}
+
 pid_t sb_procfacts_last_pid(int procfs)
 {
-	char text[128];
-	ssize_t n = sb_proc_read_into(procfs, "loadavg", text, sizeof(text));
-	const char *last = n > 0 ? strrchr(text, ' ') : NULL;
+	/* The second is the same number, where the kernel can restore processes. */
+	pid_t number = read_last_number(procfs, "loadavg");
 
-	return last ? (pid_t)strtol(last + 1, NULL, 10) : 0;
+	return number ? number : read_last_number(procfs, "sys/kernel/ns_last_pid");
 }
 
 static void check_pid_namespace(int procfs, bool given, struct sb_proof *proof)
@@ -122,6 +149,21 @@ static void learn_overflow_uid(int procfs, struct sb_proc_facts *facts, struct s
 			      "(subset=pid)");
 }
 
+/* Where pid 1 is our own user's it is listed all the same, and others are not. */
+static void check_hidden(int procfs, struct sb_proof *proof)
+{
+	int r = sb_hidepid_hides_from_us(procfs);
+
+	if (r > 0)
+		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
+			      "this procfs is mounted with hidepid and hides processes; run as "
+			      "root");
+	if (r < 0)
+		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
+			      "whether this procfs hides processes (hidepid) cannot be learnt: %s",
+			      strerror(-r));
+}
+
 void sb_procfacts_learn(int procfs, bool given, bool trust_pidns, struct sb_proc_facts *ret,
 			struct sb_proof *proof)
 {
@@ -143,5 +185,6 @@ void sb_procfacts_learn(int procfs, bool given, bool trust_pidns, struct sb_proc
 		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
 			      "/proc/self is not this process: /proc belongs to another pid "
 			      "namespace, or is no procfs");
+	check_hidden(procfs, proof);
 	check_mounts_over(procfs, proof);
 }

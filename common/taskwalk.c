@@ -46,7 +46,8 @@ struct walk {
 	size_t again_count;
 	bool holder_departed; /* on this pass */
 	bool any_departed;
-	bool unsteady; /* a task could not be read, and is still there */
+	bool unsteady;	     /* a task could not be read, and is still there */
+	bool numbers_hidden; /* whether numbers began anew could not be learnt */
 	bool init_seen;
 };
 
@@ -416,9 +417,13 @@ static int read_groups_again(struct walk *walk)
 }
 
 /* The number given last to any task; 0 where this procfs is not for us to tell. */
-static pid_t last_number(const struct walk *walk)
+static pid_t last_number(struct walk *walk)
 {
-	return walk->facts.is_ours ? sb_procfacts_last_pid(walk->procfs) : 0;
+	pid_t number = walk->facts.is_ours ? sb_procfacts_last_pid(walk->procfs) : 0;
+
+	if (walk->facts.is_ours && number == 0)
+		walk->numbers_hidden = true;
+	return number;
 }
 
 /* Reads those of a listing that are not known, each as soon as it is listed; whether any was. */
@@ -545,6 +550,11 @@ static int run_passes(struct walk *walk)
 			budget = sb_budget_start(PASSES_SPAN);
 		first = false;
 	} while (!is_settled(walk) && *passes < PASSES_MOST && !sb_budget_spent(&budget));
+	if (walk->numbers_hidden)
+		sb_proof_lose(
+			walk->proof, SB_LOSES_BOTH, NULL,
+			"the last number given to a task cannot be learnt, so that a task may "
+			"have come behind the listing; make loadavg of this procfs readable");
 	if (walk->holder_departed)
 		sb_proof_lose(walk->proof, SB_LOSES_BOTH, NULL,
 			      "tasks that could hold a source came and went during each of %zu "

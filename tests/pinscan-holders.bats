@@ -26,6 +26,15 @@ teardown() {
 	assert_free_by kernel "$F"
 }
 
+@test "holders: zombies whose links are closed to the one who asks are zombies all the same" {
+	hold "$HELPERS/pin-zombies" 4
+	hold "$HELPERS/pin-zombies" 4 "$OTHER_UID"
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" "$F"
+		assert_status 0
+	done
+}
+
 @test "holders: a thread that left its leader's namespace" {
 	pin_hold --thread "$R/$E" "$T1"
 	assert_pinned_by "$ROOT_WAYS" "$E"
@@ -62,6 +71,26 @@ teardown() {
 		assert_status 7
 		scan_as_user "$way" "$F"
 		assert_status 0
+	done
+}
+
+@test "holders: a thread behind another user's exited leader, which nothing else would show" {
+	# The other user's from the start: a leader that has exited changes its uid no more.
+	chmod 755 "$R"
+	hold setpriv --reuid "$OTHER_UID" --regid "$OTHER_UID" --clear-groups \
+		"$HELPERS/pin-hold" --userns --thread --leader-exit "$R/$E" "$T1"
+	for way in $WALK_WAYS; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
+	done
+}
+
+@test "holders: a task whose uid cannot be learnt could hold it" {
+	pin_hold --thread --drop="$OTHER_UID" "$R/$E" "$T1"
+	scan_as=("$HELPERS/deny" statx=EACCES --)
+	for way in namespaces mountinfo; do
+		scan "$way" --uid="$USER_UID" "$E"
+		assert_status 7
 	done
 }
 
@@ -147,6 +176,9 @@ teardown() {
 		assert_status 7
 		scan_as_user "$way" "$F"
 		assert_status 0
+		# Its root is closed to the user: the line for "/" is taken at its word.
+		scan_as_user "$way" --json --require=complete "$F"
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER)")" = "" ]
 	done
 }
 
@@ -266,6 +298,32 @@ teardown() {
 	done
 	let_go
 	umount "$OWN"
+	# The same without a line for "/": a plain directory with a mount in it.
+	mkdir "$OWN/within"
+	mount -t tmpfs own "$OWN/within"
+	pin_hold --same-ns --chroot="$OWN" --drop="$USER_UID" --no-dump
+	[ "$(wc -l <"/proc/$HOLDER/mountinfo")" -eq 1 ]
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --json --require=complete "$F"
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER)")" = "" ]
+	done
+	let_go
+	umount "$OWN/within"
+}
+
+@test "holders: a partial table whose mounts no whole one has belongs to none" {
+	# A plain directory with a mount in it: not empty, and without a line for "/".
+	mkdir "$OWN/within"
+	mount -t tmpfs own "$OWN/within"
+	pin_hold --chroot="$OWN" --drop="$OTHER_UID" --no-dump "$R/$E" "$T1"
+	[ "$(wc -l <"/proc/$HOLDER/mountinfo")" -eq 1 ]
+	for way in $WALK_WAYS; do
+		scan_as_user "$way" --json --require=complete "$E"
+		assert_status 3
+		[ "$(json ".coverage.gaps[] | select(.pid == $HOLDER).uid")" = "$OTHER_UID" ]
+	done
+	let_go
+	umount "$OWN/within"
 }
 
 @test "holders: a namespace that no process is in, kept by a file" {
@@ -311,7 +369,28 @@ teardown() {
 		assert_status 7 3
 		scan_as_user "$way" "$E"
 		assert_status 7 3
+		# Root may have entered any.
+		scan "$way" "$E"
+		assert_status 7 3
 	done
+	scan mountinfo "$E"
+	assert_status 3
+	# Another user's it is not.
+	scan mountinfo --uid="$OTHER_UID" "$F"
+	assert_status 0
+}
+
+@test "holders: the kernel's list goes both ways, and is walked until nothing is new" {
+	# On one CPU, where ids ascend: one namespace before ours, one after it.
+	hold taskset -c 0 "$HELPERS/pin-hold" "$R/$E" "$T1"
+	# shellcheck disable=SC2016
+	scan_as=(taskset -c 0 unshare --mount --propagation private sh -c '
+		"$0" "$1" "$2" >"$3" & read -r _ <"$3"; shift 3; "$@"; exit $?'
+		"$HELPERS/pin-hold" "$R/$F" "$T2" "$BATS_TEST_TMPDIR/fifo")
+	mkfifo "$BATS_TEST_TMPDIR/fifo"
+	scan kernel --json --prefix="${E%%_pin*}_"
+	[ "$(json '[.pins[].name] | sort | join(" ")')" = "$F $E" ]
+	[ "$(json '.coverage.passes >= 2')" = true ]
 }
 
 @test "holders: a namespace that only a descriptor keeps is seen by the kernel's list" {
@@ -408,6 +487,67 @@ teardown() {
 	scan auto "$F"
 	assert_status 3
 	[[ $stderr == *hidepid* ]]
+	# Listed and closed: each task is a gap, and so are its threads.
+	pin_hold "$R/$E" "$T1"
+	scan_as=(with_proc hidepid=1 "${AS_USER[@]}")
+	for way in namespaces mountinfo; do
+		scan "$way" --json "$F"
+		assert_status 3
+		[[ $(json '.coverage.gaps[].reason') == *"its mounts could not be read"*"run as root"* ]]
+		[[ $(json '.coverage.gaps[].reason') == *"its threads could not be listed"* ]]
+	done
+}
+
+@test "holders: hidepid hides where pid 1 is the user's own, too" {
+	local fifo=$BATS_TEST_TMPDIR/fifo
+	mkfifo "$fifo"
+	# As the user with no privilege, and as root of a user namespace whose privileges end there.
+	for as in "" "unshare --user --map-root-user"; do
+		for options in hidepid=2 hidepid=4 hidepid=0; do
+			wanted=3
+			[ "$options" != hidepid=0 ] || wanted=7
+			for way in namespaces mountinfo; do
+				# shellcheck disable=SC2086,SC2016
+				run --separate-stderr unshare --mount --pid --fork --kill-child sh -c '
+					mount -t proc -o "$1" proc /proc || exit 99
+					"$0" "$2" "$3" >"$4" & read -r _ <"$4"; shift 4; exec "$@"' \
+					"$HELPERS/pin-hold" "$options" "$R/$E" "$T1" "$fifo" \
+					"${AS_USER[@]}" sh -c '"$@"; exit $?' sh $as \
+					sb-pinscan --trust-pidns --evidence="$way" "$E"
+				echo "# $as $options $way: status $status, $stderr"
+				assert_status "$wanted"
+				[ "$wanted" = 7 ] || [[ $stderr == *hidepid* ]]
+			done
+		done
+	done
+}
+
+@test "holders: where the number given last cannot be learnt, nothing is proven" {
+	local cover='mount --bind "$1" /proc/loadavg || exit 99
+		[ ! -e /proc/sys/kernel/ns_last_pid ] || [ "$2" = "" ] ||
+			mount --bind "$2" /proc/sys/kernel/ns_last_pid || exit 99
+		shift 2; exec "$@"'
+	mkdir "$D/files"
+	printf '0.00 0.00 0.00 1/99 400\n' >"$D/files/of-another-kind"
+	: >"$D/files/empty"
+	pin_hold "$R/$E" "$T1"
+	for file in "$D"/files/* /proc/version /proc/uptime; do
+		scan_as=(unshare --mount --propagation private sh -c "$cover" sh "$file" "$file")
+		for way in $WALK_WAYS; do
+			scan "$way" "$F"
+			assert_status 3
+			[[ $stderr == *loadavg* ]]
+			scan "$way" "$E"
+			assert_status 7
+		done
+		# The kernel's list needs no numbers.
+		scan kernel "$F"
+		assert_status 0
+	done
+	# Where the kernel tells the same number elsewhere, that will do.
+	[ -e /proc/sys/kernel/ns_last_pid ] || return 0
+	scan_as=(unshare --mount --propagation private sh -c "$cover" sh "$D/files/empty" "")
+	assert_free_by "$WALK_WAYS" "$F"
 }
 
 @test "holders: in another pid namespace nothing is proven, unless it is trusted" {
@@ -463,8 +603,10 @@ teardown() {
 	[ "$(readlink "$D/proc/1/ns/pid" 2>/dev/null)" != 'pid:[4026531836]' ] || wanted=0
 	scan auto --procfs="$D/proc" "$F"
 	assert_status "$wanted"
-	scan auto --procfs="$D/proc" --trust-pidns "$F"
+	scan auto --procfs="$D/proc" --trust-pidns --json "$F"
 	assert_status 0
+	# It might be of another host's tasks: our kernel is not asked.
+	[ "$(json .coverage.evidence)" != kernel ]
 	umount "$D/proc"
 	# Of a container's.
 	hold unshare --pid --fork --kill-child sh -c 'echo ready; exec sleep infinity'
@@ -509,6 +651,8 @@ make_tree() {
 		[ "$(json '.pins[0].name')" = "$E" ]
 		[ "$(json '.pins[0].namespaces | join(" ")')" = 4026532999 ]
 		[ "$(json '.coverage.level')" = unproven ]
+		# Whatever was asked for: this is what it rests on.
+		[ "$(json '.coverage.evidence')" = mountinfo ]
 	done
 }
 
@@ -528,6 +672,58 @@ make_tree() {
 	assert_status 7
 	scan mountinfo --procfs="$TREE" "$E\\040a"
 	assert_status 3
+}
+
+@test "holders: a thread that does not read behind an exited leader is a gap" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw"
+	# Neither of them has a namespace any more.
+	mkdir -p "$TREE/7/task/7/ns" "$TREE/7/task/8/ns" "$TREE/7/ns"
+	scan namespaces --procfs="$TREE" --json --prefix="$E"
+	assert_status 3
+	[[ $(json '.coverage.gaps[] | select(.tid == 8).reason') == *"leader that has exited"* ]]
+	[ "$(json '.coverage.gaps[] | select(.tid == 8).pid')" = 7 ]
+}
+
+@test "holders: a procfs that does not list pid 1 is filtered" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw"
+	scan mountinfo --procfs="$TREE" --json --prefix="$E"
+	[ "$(json '[.coverage.gaps[] | select(.reason | contains("pid 1 is not"))] | length')" = 0 ]
+	mv "$TREE/1" "$TREE/2"
+	scan mountinfo --procfs="$TREE" --json --prefix="$E"
+	assert_status 3
+	[[ $(json '.coverage.gaps[].reason') == *"pid 1 is not listed"* ]]
+}
+
+@test "holders: hidepid of a procfs that is given, and of another pid namespace" {
+	mkdir "$D/proc"
+	# Its first process is the user's, and listed.
+	hold unshare --pid --fork --kill-child "${AS_USER[@]}" sh -c 'echo ready; exec sleep infinity'
+	inside=$(pgrep -P "$HOLDER")
+	for options in hidepid=2 hidepid=0; do
+		nsenter --target "$inside" --pid mount -t proc -o "$options" proc "$D/proc"
+		hold nsenter --target "$inside" --pid "$HELPERS/pin-hold" "$R/$E" "$T1"
+		wanted=3
+		[ "$options" = hidepid=2 ] || wanted=7
+		for way in namespaces mountinfo; do
+			scan_as_user "$way" --procfs="$D/proc" --trust-pidns "$E"
+			assert_status "$wanted"
+		done
+		let_go
+		umount "$D/proc"
+	done
+}
+
+@test "holders: a task whose root cannot be learnt shows no namespace whole" {
+	make_tree "20 1 0:20 / / rw - tmpfs tmpfs rw"
+	scan mountinfo --procfs="$TREE" --json --prefix="$E"
+	[ "$(json '[.coverage.gaps[] | select(.reason | contains("4026532999"))] | length')" = 0 ]
+	for root in none /elsewhere; do
+		rm -f "$TREE/1/root"
+		[ "$root" = none ] || ln -s "$root" "$TREE/1/root"
+		rm -f "$TREE/1/task/1/root"
+		scan mountinfo --procfs="$TREE" --json --prefix="$E"
+		[[ $(json '.coverage.gaps[].reason') == *"namespace 4026532999; run as root"* ]]
+	done
 }
 
 @test "holders: a line that cannot be parsed is a gap, and hides no other pin" {

@@ -313,6 +313,49 @@ time.sleep(1e6)' "$R/$E,comma" "$R/$E blank" "$R/$E\\back" "$D/other" "$T1"
 	assert_free_by "auto kernel namespaces" "$F"
 }
 
+@test "names: pins that the scan's own root does not reach" {
+	mount --rbind / "$OWN"
+	mount --make-rprivate "$OWN"
+	# Bound after that, and outside of it.
+	pin_hold --same-ns "$R/$E" "$T1"
+	# With the right to look above its root, and without any.
+	for caps in +all -all; do
+		# shellcheck disable=SC2054 # chroot's own right is spent by then
+		scan_as=(chroot "$OWN" setpriv --bounding-set="$caps")
+		for way in kernel namespaces mountinfo; do
+			[ "$caps" != -all ] || [ "$way" != kernel ] || continue
+			scan "$way" "$E"
+			assert_status 7 3
+		done
+		[ "$caps" != -all ] || assert_status 7 # others show what it does not reach
+	done
+	umount "$T1"
+	# What stands on an entry is seen only by where it stands.
+	mount -t tmpfs own "$R/$E"
+	for way in kernel namespaces mountinfo; do
+		scan_as=(chroot "$OWN")
+		scan "$way" "$E"
+		assert_status 7 3
+	done
+	umount "$R/$E"
+	umount -l "$OWN"
+}
+
+@test "names: pins in the scan's own namespace, that nobody else is in and its root does not reach" {
+	for caps in +all -all; do
+		# shellcheck disable=SC2016
+		scan_as=(unshare --mount --propagation private sh -c '
+			mount --rbind / "$2" && mount --make-rprivate "$2" && mount --bind "$0" "$1" &&
+			caps=$3 dir=$2 && shift 3 &&
+			exec chroot "$dir" setpriv --bounding-set="$caps" "$@"' \
+			"$R/$E" "$T1" "$OWN" "$caps")
+		for way in kernel namespaces mountinfo; do
+			scan "$way" "$E"
+			assert_status 7 3
+		done
+	done
+}
+
 @test "names: a pin on a mount that was covered later, in a namespace of a chroot" {
 	mount -t tmpfs -o mode=755 own "$OWN"
 	pin_hold --chroot="$OWN" "$R/$E" "$T1"

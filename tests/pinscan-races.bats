@@ -25,6 +25,37 @@ teardown() {
 	hoppers 20
 }
 
+# slowly CALL MICROSECONDS WAY ARG...: a scan that is held up before each such call.
+slowly() {
+	local call=$1 delay=$2 way=$3
+	shift 3
+	run --separate-stderr env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null \
+		-e trace="$call" -e inject="$call:delay_enter=$delay" \
+		sb-pinscan --evidence="$way" "$@"
+	echo "# $way: status $status, $stderr"
+}
+
+@test "races: a holder that is gone whenever it is looked at leaves it unproven" {
+	hold "$HELPERS/pin-hop" exit "$R/$E" "$T1" 0
+	for way in namespaces mountinfo; do
+		for round in 1 2; do
+			slowly readlinkat 3000 "$way" "$E"
+			assert_status 3 7
+			[ "$status" = 7 ] || [[ $stderr == *"came and went"* ]]
+		done
+	done
+}
+
+@test "races: a table that changes at each reading is not whole" {
+	pin_hold --flood="1000:$OWN" "$R/$E" "$T1"
+	mount --bind "$EMPTY" "$T3"
+	mount --make-private "$T3"
+	hold nsenter --target "$HOLDER" --mount "$HELPERS/pin-storm" mount 1 600 "$T2"
+	slowly read 3000 mountinfo --json "$F"
+	assert_status 3
+	[[ $(json '.coverage.gaps[].reason') == *"changed at each reading"* ]]
+}
+
 @test "races: spawn loops of the target uid do not keep it from being covered" {
 	spawn_loops 10 1500
 }

@@ -239,6 +239,19 @@ a*1_x"
 	done
 }
 
+@test "pinscan: with NAME the answer is for that one, whatever else was asked for" {
+	need_root
+	mkdir "$R/tmpab_12zz9"
+	pin_hold "$R/$E" "$T1" "$R/tmpab_12zz9" "$T2"
+	for option in "--prefix=$E" --legacy --all; do
+		scan auto "$option" "$F"
+		assert_status 0
+		assert_output ""
+		scan auto "$option" "$E"
+		assert_status 7
+	done
+}
+
 @test "pinscan: any name that bears the prefix counts, keyed or not" {
 	need_root
 	mkdir "$R/${E}_" "$R/$P-1_x$$"

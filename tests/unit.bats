@@ -54,6 +54,10 @@ unit() {
 	unit names
 }
 
+@test "unit: nsfile" {
+	unit nsfile
+}
+
 @test "unit: nsmount" {
 	unit nsmount
 }
@@ -66,6 +70,10 @@ unit() {
 	unit pile
 }
 
+@test "unit: pinset" {
+	unit pinset
+}
+
 @test "unit: proc_stat" {
 	unit proc_stat
 }
@@ -76,6 +84,10 @@ unit() {
 
 @test "unit: progress" {
 	unit progress
+}
+
+@test "unit: proof" {
+	unit proof
 }
 
 @test "unit: reclaim" {
