@@ -64,6 +64,7 @@ static const struct call {
 	unsigned int argument;
 } calls[] = {
 	{"brk", SYS_brk},
+	{"capset", SYS_capset},
 	{"chdir", SYS_chdir},
 	{"clone", SYS_clone},
 	{"clone3", SYS_clone3},
