@@ -299,14 +299,13 @@ static void remove_entry(struct pass *pass, struct entry *entry)
 {
 	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
 	bool whole_trees = pass->sweep->rules.whole_trees;
-	enum sb_verdict verdict = SB_VERDICT_REMOVE;
+	enum sb_verdict verdict;
 
 	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !whole_trees)
-		verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
-	if (!pass->sweep->dry_run) {
+		sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts, &reclaimed);
+	if (!pass->sweep->dry_run)
 		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, NULL, &reclaimed);
-		verdict = reclaimed.verdict;
-	}
+	verdict = reclaimed.verdict;
 	if (verdict == SB_VERDICT_POPULATED && whole_trees)
 		verdict = remove_tree(pass, entry, &reclaimed);
 	if (reclaimed.error < 0)
