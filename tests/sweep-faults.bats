@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# sb-sweep and sb-legacy-heal on hosts where system calls fail: each at its time, with each errno.
+# What must stay stays, the status is of the contract, it is said what failed and why, and what can
+# go goes. And with less privilege than root has.
+# shellcheck disable=SC2154,SC2030,SC2031
+load common
+load sweep
+
+setup() {
+	need_root
+	make_root "$USER_UID"
+	M=$BATS_TEST_TMPDIR/state/sb-tools/done
+	sleeper "${AS_USER[@]}"
+	# Each is kept for one reason alone.
+	mkdir "$R/$P${SLEEPER}_alive" "$R/$P${DEAD}_foreign" "$R/$P${DEAD}_mounted" "$R/$P${DEAD}_pinned"
+	KEPT=("$P${SLEEPER}_alive" "$P${DEAD}_foreign" "$P${DEAD}_mounted" "$P${DEAD}_pinned" tmpyoung__01)
+	chown "$USER_UID" "$R"/*
+	chown root "$R/$P${DEAD}_foreign"
+	touch "$R/$P${DEAD}_foreign/file"
+	age "2 hours" "$R"/*
+	age "2 hours" "$R/$P${SLEEPER}_alive"
+	mount -t tmpfs sb-inner "$R/$P${DEAD}_mounted"
+	mkdir "$R/tmpyoung__01" "$R/$P${DEAD}_young"
+	chown "$USER_UID" "$R/tmpyoung__01" "$R/$P${DEAD}_young"
+	KEPT+=("$P${DEAD}_young")
+	hold "$HELPERS/pin-hold" "$R/$P${DEAD}_pinned" "$(mktemp -d)"
+	restage
+}
+
+teardown() {
+	end_started
+	unmount_root
+}
+
+# What may go: a tree, an empty one, a file.
+restage() {
+	local name
+	mkdir -p "$R/$P${DEAD}_tree"/{a,b}/c
+	touch "$R/$P${DEAD}_tree"/{a,b}/{f,g} "$R/$P${DEAD}_file"
+	mkdir -p "$R/$P${DEAD}_empty"
+	for name in tree file empty; do
+		chown -R "$USER_UID:$USER_UID" "$R/$P${DEAD}_$name"
+		age "2 hours" "$R/$P${DEAD}_$name"
+	done
+}
+
+kept_are_there() {
+	local name
+	for name in "${KEPT[@]}"; do
+		[ -d "$R/$name" ] || fail "$1: $name is gone"
+	done
+	[ -e "$R/$P${DEAD}_foreign/file" ] || fail "$1: the foreign file is gone"
+}
+
+# sweep_denied RULE...: as root for the user; status, out and err in files, for speed.
+sweep_denied() {
+	status=0
+	"$HELPERS/deny" --hits="$BATS_TEST_TMPDIR/hits" "$@" -- "$BIN/sb-sweep" --json \
+		--uid="$USER_UID" "$R" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
+	hits=$(cat "$BATS_TEST_TMPDIR/hits" 2>/dev/null || echo 0)
+	said=$(cat "$BATS_TEST_TMPDIR/err")
+}
+
+# left_over: of the three that may go, how many did not.
+left_over() {
+	local name n=0
+	for name in tree file empty; do
+		[ ! -e "$R/$P${DEAD}_$name" ] || n=$((n + 1))
+	done
+	echo "$n"
+}
+
+# fail_each CALL ERRNO [LEAST]: the Nth fails, for each N. A run that ends 0 has removed all.
+fail_each() {
+	local call=$1 error=$2 nth what
+	for ((nth = 1; nth < 1000; nth++)); do
+		restage
+		sweep_denied "$call@$nth=$error"
+		[ "$hits" -gt 0 ] || break
+		what="$call@$nth=$error: status $status: $said"
+		kept_are_there "$what"
+		case $status in
+		0) [ "$(left_over)" = 0 ] || fail "$what: something is left" ;;
+		1) [[ $said == *"cannot "*"'"*"': "* ]] || fail "$what: not said what and why" ;;
+		3) [[ $said == *"'$R': kept "* ]] || fail "$what: not said what is kept" ;;
+		4 | 127) ;; # 127: the loader could not even start it
+		*) fail "$what" ;;
+		esac
+		[ "$status" != 0 ] || [ "$(jq .exit_status "$BATS_TEST_TMPDIR/out")" = 0 ] || fail "$what"
+	done
+	echo "# $call=$error: $((nth - 1)) calls"
+	[ "$nth" -gt "${3:-1}" ] || fail "$call is never called"
+}
+
+@test "faults: each removal fails in turn" {
+	local error
+	for error in EIO EACCES EROFS ENOMEM; do
+		fail_each unlinkat "$error" 8
+	done
+}
+
+@test "faults: a removal that fails keeps nothing from going but what it concerns" {
+	local nth error
+	for error in EIO EACCES EROFS; do
+		for nth in 1 2 3 4 5 6 7; do
+			restage
+			sweep_denied "unlinkat@$nth=$error"
+			assert_equal "$status" 1
+			assert_equal "$(left_over)" 1
+			assert_equal "$(jq -c '[.totals.failed, .roots[0].finished]' "$BATS_TEST_TMPDIR/out")" "[1,true]"
+			assert_regex "$said" "cannot remove '$R/$P${DEAD}_[a-z]*': (Input|Permission|Read-only)"
+		done
+	done
+	# All of them: all three are told.
+	sweep_denied unlinkat@1+=EROFS
+	assert_equal "$status" 1
+	assert_equal "$(left_over)" 3
+	assert_equal "$(grep -c "cannot remove '$R/.*Read-only file system" <<<"$said")" 3
+}
+
+@test "faults: EINTR from a removal is tried again" {
+	fail_each unlinkat EINTR 8
+	assert_equal "$(left_over)" 0
+}
+
+@test "faults: each listing fails in turn" {
+	fail_each getdents64 EIO 4
+	fail_each getdents64 ENOMEM 4
+}
+
+@test "faults: each open fails in turn" {
+	local error
+	for error in EMFILE ENFILE ENOMEM EIO EACCES; do
+		fail_each openat "$error" 10
+	done
+}
+
+@test "faults: each look fails in turn" {
+	fail_each statx EIO 10
+	fail_each statx ENOMEM 10
+}
+
+@test "faults: each change of credentials fails in turn, and nothing is touched without them" {
+	local call
+	for call in setgroups setfsuid setfsgid capset prctl:38; do
+		fail_each "$call" EPERM 1
+	done
+	# With the thread that looks ahead running.
+	"$HELPERS/stage" --uid="$USER_UID" --age=7200 "$R" 2000
+	for call in setgroups setfsuid capset; do
+		for nth in 1 2 3 4 5; do
+			sweep_denied "$call@$nth=EPERM"
+			kept_are_there "$call@$nth"
+			[ "$status" -le 4 ] || fail "$call@$nth: status $status: $said"
+		done
+	done
+}
+
+@test "faults: no second thread, and no figures of the file system: it goes on without" {
+	local rules
+	for rules in "clone3=EAGAIN clone=EAGAIN" "fstatfs=EIO" "fstatfs=ENOSYS"; do
+		"$HELPERS/stage" --uid="$USER_UID" --age=7200 "$R" 2000
+		restage
+		# shellcheck disable=SC2086
+		run --separate-stderr "$HELPERS/deny" $rules -- sb-sweep --json --uid="$USER_UID" "$R"
+		echo "# $rules: $status $stderr"
+		assert_success
+		assert_equal "$(json .totals.removed.dirs)" 2002
+		kept_are_there "$rules"
+	done
+}
+
+@test "faults: output that cannot be written is status 1, and is said" {
+	local error
+	for error in ENOSPC EIO; do
+		restage
+		sweep_denied "write@1=$error"
+		assert_equal "$status" 1
+		assert_regex "$said" "cannot write '?(standard output|stdout)'?: "
+		assert_equal "$(left_over)" 0
+		kept_are_there "$error"
+	done
+}
+
+pile() {
+	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 66
+}
+
+# heal_denied RULE...: likewise; the young one is taken away, for the marker.
+heal_denied() {
+	status=0
+	"$HELPERS/deny" --hits="$BATS_TEST_TMPDIR/hits" "$@" -- "$BIN/sb-legacy-heal" --json \
+		--marker="$M" --uid="$USER_UID" "$R" \
+		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
+	hits=$(cat "$BATS_TEST_TMPDIR/hits" 2>/dev/null || echo 0)
+	said=$(cat "$BATS_TEST_TMPDIR/err")
+}
+
+# The marker is there after a 0, and then whole; after anything else it is not, but when the write
+# of the result alone failed.
+marker_is_right() {
+	if [ -e "$M" ]; then
+		grep -qxE '[0-9]+ removed=[0-9]+' "$M" || fail "$1: half a marker"
+		[ "$status" = 0 ] || [[ $said == *"standard output"* || $said == *stdout* ]] ||
+			fail "$1: status $status, and a marker"
+	else
+		[ "$status" != 0 ] || fail "$1: no marker"
+	fi
+	[ -z "$(find "${M%/*}" -name '*.new' 2>/dev/null)" ] || fail "$1: something is left beside it"
+}
+
+heal_fail_each() {
+	local call=$1 error=$2 nth what
+	for ((nth = 1; nth < 400; nth++)); do
+		pile 2>/dev/null || true
+		rm -rf "$BATS_TEST_TMPDIR/state"
+		heal_denied "$call@$nth=$error"
+		[ "$hits" -gt 0 ] || break
+		what="$call@$nth=$error: status $status: $said"
+		marker_is_right "$what"
+		case $status in
+		0 | 3 | 4 | 127) ;;
+		1 | 2) [[ $said == *"cannot "* ]] || fail "$what: not said" ;;
+		*) fail "$what" ;;
+		esac
+	done
+	echo "# $call=$error: $((nth - 1)) calls"
+	[ "$nth" -gt "${3:-1}" ] || fail "$call is never called"
+	kept_are_there "$call=$error"
+}
+
+@test "faults: the marker: each call that makes it fails in turn; whole or not at all" {
+	local error
+	rmdir "$R/tmpyoung__01"
+	KEPT=("${KEPT[@]/tmpyoung__01/}")
+	for error in EIO ENOSPC EROFS EDQUOT; do
+		heal_fail_each mkdir "$error" 2
+		heal_fail_each fchmod "$error"
+		heal_fail_each fsync "$error" 2
+		heal_fail_each renameat2 "$error"
+		heal_fail_each write "$error"
+	done
+	heal_fail_each openat EIO 10
+	heal_fail_each openat EROFS 10
+	heal_fail_each close EIO
+	heal_fail_each newfstatat EIO
+	heal_fail_each getrandom EIO
+}
+
+@test "faults: the marker: where it cannot even be taken back, what stands there is no marker" {
+	rmdir "$R/tmpyoung__01"
+	for rule in write@1=ENOSPC fsync@1=EIO; do
+		rm -rf "$BATS_TEST_TMPDIR/state"
+		heal_denied "$rule" unlinkat:0=EIO
+		assert_equal "$status" 1
+		assert_not_exist "$M"
+	done
+	# Where nothing can be renamed without replacing, it is linked.
+	rm -rf "$BATS_TEST_TMPDIR/state"
+	heal_denied renameat2=EINVAL getpid@1=EIO 2>/dev/null || true
+	rm -rf "$BATS_TEST_TMPDIR/state"
+	run --separate-stderr "$HELPERS/deny" renameat2=EINVAL -- \
+		sb-legacy-heal --marker="$M" --uid="$USER_UID" "$R"
+	assert_success
+	status=0 said='' marker_is_right linked
+}
+
+@test "faults: healing: each removal, listing and look fails in turn; no marker when one did" {
+	local error
+	rmdir "$R/tmpyoung__01"
+	KEPT=("${KEPT[@]/tmpyoung__01/}")
+	for nth in 1 2 33 64 65 66; do
+		for error in EIO EACCES EROFS; do
+			pile 2>/dev/null || true
+			rm -rf "$BATS_TEST_TMPDIR/state"
+			heal_denied "unlinkat@$nth=$error"
+			assert_equal "$status" 1
+			assert_not_exist "$M"
+			assert_equal "$(jq -c '[.totals.failed, .totals.removed.dirs >= 60]' "$BATS_TEST_TMPDIR/out")" "[1,true]"
+			rmdir "$R"/tmp*
+		done
+	done
+	heal_fail_each getdents64 EIO
+}
+
+@test "faults: a dry run of a heal does not promise what it cannot look into" {
+	rmdir "$R/tmpyoung__01"
+	pile
+	# The root's own listing comes last but for those of the entries.
+	run --separate-stderr "$HELPERS/deny" getdents64@80+=EIO -- sb-legacy-heal --json -n \
+		--evidence=kernel --marker="$M" --uid="$USER_UID" "$R"
+	echo "# $status $output $stderr"
+	assert_equal "$status" 1
+	[ "$(json .totals.failed)" -gt 0 ] || [ "$(json '.roots[0].error')" != null ]
+}
