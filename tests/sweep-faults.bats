@@ -80,7 +80,8 @@ fail_each() {
 		what="$call@$nth=$error: status $status: $said"
 		kept_are_there "$what"
 		case $status in
-		0) [ "$(left_over)" = 0 ] || fail "$what: something is left" ;;
+		0) [ "$(left_over)" = 0 ] || [[ $said == *"as alive, for a pid proves nothing"* ]] ||
+			fail "$what: something is left" ;;
 		1) [[ $said == *"cannot "*"'"*"': "* ]] || fail "$what: not said what and why" ;;
 		3) [[ $said == *"'$R': kept "* ]] || fail "$what: not said what is kept" ;;
 		4 | 127) ;; # 127: the loader could not even start it
@@ -112,6 +113,7 @@ fail_each() {
 		done
 	done
 	# All of them: all three are told.
+	restage
 	sweep_denied unlinkat@1+=EROFS
 	assert_equal "$status" 1
 	assert_equal "$(left_over)" 3
@@ -158,7 +160,7 @@ fail_each() {
 
 @test "faults: no second thread, and no figures of the file system: it goes on without" {
 	local rules
-	for rules in "clone3=EAGAIN clone=EAGAIN" "fstatfs=EIO" "fstatfs=ENOSYS"; do
+	for rules in "clone3=EAGAIN clone=EAGAIN" fstatfs@2=EIO fstatfs@3=ENOSYS; do
 		"$HELPERS/stage" --uid="$USER_UID" --age=7200 "$R" 2000
 		restage
 		# shellcheck disable=SC2086
@@ -171,14 +173,21 @@ fail_each() {
 }
 
 @test "faults: output that cannot be written is status 1, and is said" {
-	local error
+	local error nth told
 	for error in ENOSPC EIO; do
-		restage
-		sweep_denied "write@1=$error"
-		assert_equal "$status" 1
-		assert_regex "$said" "cannot write '?(standard output|stdout)'?: "
-		assert_equal "$(left_over)" 0
-		kept_are_there "$error"
+		told=0
+		for ((nth = 1; nth < 20; nth++)); do
+			restage
+			sweep_denied "write@$nth=$error"
+			[ "$hits" -gt 0 ] || break
+			assert_equal "$(left_over)" 0
+			kept_are_there "$error"
+			# Of a message that cannot be told nobody can be told.
+			[ "$status" != 1 ] || told=$((told + 1))
+			[ "$status" != 1 ] || assert_regex "$said" "cannot write 'standard output': "
+			[ -s "$BATS_TEST_TMPDIR/out" ] || assert_equal "$status" 1
+		done
+		[ "$told" -gt 0 ]
 	done
 }
 
@@ -256,8 +265,6 @@ heal_fail_each() {
 		assert_not_exist "$M"
 	done
 	# Where nothing can be renamed without replacing, it is linked.
-	rm -rf "$BATS_TEST_TMPDIR/state"
-	heal_denied renameat2=EINVAL getpid@1=EIO 2>/dev/null || true
 	rm -rf "$BATS_TEST_TMPDIR/state"
 	run --separate-stderr "$HELPERS/deny" renameat2=EINVAL -- \
 		sb-legacy-heal --marker="$M" --uid="$USER_UID" "$R"

@@ -117,7 +117,7 @@ static const struct call {
 	{"statmount", SYS_statmount},
 	{"statx", SYS_statx, COMPARE_BITS, 3},
 	{"tgkill", SYS_tgkill},
-	{"unlinkat", SYS_unlinkat},
+	{"unlinkat", SYS_unlinkat, COMPARE_EQUAL, 2},
 	{"unshare", SYS_unshare},
 	{"waitid", SYS_waitid},
 	{"write", SYS_write},
