@@ -73,7 +73,11 @@ int sb_creds_confine(void)
 
 int sb_creds_confine_reader(void)
 {
-	return limit_caps(REACHING, UINT64_MAX);
+	struct caps caps;
+	int r = get_caps(&caps);
+
+	/* What is not in effect belongs to who acts for the user, and goes back there. */
+	return r < 0 ? r : limit_caps(caps.effective & REACHING, UINT64_MAX);
 }
 
 static int read_own_groups(struct sb_creds *creds)

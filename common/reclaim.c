@@ -504,7 +504,7 @@ void sb_reclaim_probe(int dir, const char *name, const struct sb_facts *judged,
 {
 	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
 	sb_auto_free char *buffer = malloc(LIST_BUFFER);
-	struct place place;
+	struct place place = {0};
 	bool any = false;
 	int r;
 

@@ -22,6 +22,7 @@ setup() {
 	mount -t tmpfs sb-inner "$R/$P${DEAD}_mounted"
 	mkdir "$R/tmpyoung__01" "$R/$P${DEAD}_young"
 	chown "$USER_UID" "$R/tmpyoung__01" "$R/$P${DEAD}_young"
+	touch -d "+1 hour" "$R/tmpyoung__01" "$R/$P${DEAD}_young"
 	KEPT+=("$P${DEAD}_young")
 	hold "$HELPERS/pin-hold" "$R/$P${DEAD}_pinned" "$(mktemp -d)"
 	restage
@@ -299,4 +300,174 @@ heal_fail_each() {
 	echo "# $status $output $stderr"
 	assert_equal "$status" 1
 	[ "$(json .totals.failed)" -gt 0 ] || [ "$(json '.roots[0].error')" != null ]
+}
+
+# held COMMAND...: starts it, and stops it in the midst of removing, when the thread that looks ahead
+# has been at work; its pid is in $STOPPED.
+held() {
+	local log=$BATS_TEST_TMPDIR/calls
+	ASAN_OPTIONS=detect_leaks=0 strace -qq -o "$log" -e trace=unlinkat \
+		-e inject=unlinkat:signal=STOP:when=6000 "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	STRACE=$!
+	remember "$STRACE"
+	wait_until grep -q 'stopped by SIGSTOP' "$log"
+	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
+	STOPPED=${STOPPED%% *}
+	remember "$STOPPED"
+}
+
+# capabilities TASK FIELD: their names, as setpriv(1) spells them.
+capabilities() {
+	local bits names
+	bits=$(sed -n "s/^$2:\t*//p" "/proc/$STOPPED/task/$1/status")
+	names=$(capsh --decode="$bits")
+	echo "${names#*=}"
+}
+
+@test "privileges: what root holds while it removes for a user, in each thread" {
+	local command tid only=cap_dac_override,cap_dac_read_search,cap_setgid,cap_setuid,cap_sys_ptrace,cap_sys_admin
+	command -v capsh >/dev/null || skip "needs capsh"
+	for command in sb-sweep sb-legacy-heal; do
+		"$HELPERS/stage" --uid="$USER_UID" "$R" 9000
+		"$HELPERS/stage" --uid="$USER_UID" --legacy "$R" 9000
+		held "$command" --uid="$USER_UID" "$R"
+		assert_equal "$(capabilities "$STOPPED" CapPrm)" "$only"
+		assert_equal "$(capabilities "$STOPPED" CapEff)" cap_setgid,cap_setuid
+		for tid in $(ls "/proc/$STOPPED/task"); do
+			assert_equal "$(capabilities "$tid" CapInh)" ""
+			assert_equal "$(capabilities "$tid" CapAmb)" ""
+			assert_equal "$(sed -n 's/^NoNewPrivs:\t//p' "/proc/$STOPPED/task/$tid/status")" 1
+			# Real, effective, saved, and that of the file system.
+			assert_equal "$(sed -n 's/^Uid:\t//p' "/proc/$STOPPED/task/$tid/status")" \
+				"0	0	0	$USER_UID"
+			assert_equal "$(sed -n 's/^Gid:\t//p' "/proc/$STOPPED/task/$tid/status")" \
+				"0	0	0	$USER_UID"
+			assert_equal "$(sed -n 's/^Groups:[\t ]*//p' "/proc/$STOPPED/task/$tid/status")" ""
+			[ "$tid" != "$STOPPED" ] || continue
+			# The one that looks ahead can do nothing at all.
+			assert_equal "$(capabilities "$tid" CapPrm)" ""
+			assert_equal "$(capabilities "$tid" CapEff)" ""
+		done
+		[ "$(ls "/proc/$STOPPED/task" | wc -l)" = 2 ] || fail "no second thread to be looked at"
+		end_started
+		find "$R" -mindepth 1 -maxdepth 1 \( -name "${P}[0-9]*_[0-9]*" -o -name 'tmp*' \) \
+			-type d -empty -delete
+	done
+}
+
+NEEDED=+setuid,+setgid,+sys_ptrace,+sys_admin,+dac_read_search
+
+@test "privileges: as root for a user, exactly the capabilities of the manual suffice" {
+	run --separate-stderr setpriv --bounding-set "-all,$NEEDED" sb-sweep --json --uid="$USER_UID" "$R"
+	echo "# $status $output $stderr"
+	assert_success
+	assert_equal "$(left_over)" 0
+	assert_equal "$(json .coverage.level)" complete
+	kept_are_there all
+	pile
+	rmdir "$R/tmpyoung__01"
+	run --separate-stderr setpriv --bounding-set "-all,$NEEDED" \
+		sb-legacy-heal --marker=/run/done --uid="$USER_UID" "$R"
+	rm -f /run/done
+	assert_success
+}
+
+@test "privileges: each of them taken away: the right status, and nothing goes that should not" {
+	local cap command
+	rmdir "$R/tmpyoung__01"
+	KEPT=("${KEPT[@]/tmpyoung__01/}")
+	for cap in setuid setgid dac_read_search sys_ptrace sys_admin; do
+		for command in sb-sweep sb-legacy-heal; do
+			restage
+			pile 2>/dev/null || true
+			rm -f /run/done
+			set --
+			[ "$command" = sb-sweep ] || set -- --marker=/run/done
+			run --separate-stderr setpriv --bounding-set "-all,${NEEDED/+$cap/-$cap}" \
+				"$command" --json "$@" --uid="$USER_UID" "$R"
+			echo "# $command without $cap: $status $stderr; $(json '.totals.removed, .coverage.level')"
+			kept_are_there "$cap"
+			case $cap in
+			setuid | setgid)
+				assert_equal "$status" 1
+				assert_regex "$stderr" "cannot sweep '$R': Operation not permitted"
+				assert_equal "$(left_over)" 3
+				;;
+			dac_read_search)
+				assert_equal "$status" 1
+				assert_regex "$stderr" "cannot sweep '$R': Permission denied"
+				assert_equal "$(left_over)" 3
+				;;
+			*) # less is seen: proven by other evidence, or kept and told
+				[[ $status = 0 || $status = 3 ]] || fail "status $status"
+				[ "$status" = 0 ] || assert_regex "$stderr" "kept [0-9]+ director.* for lack of proof"
+				;;
+			esac
+			[ "$status" = 0 ] || assert_not_exist /run/done
+		done
+	done
+	rm -f /run/done
+}
+
+@test "privileges: a user with none, and none to be gained" {
+	local i
+	for i in $(seq 20); do
+		run --separate-stderr "${AS_USER[@]}" --bounding-set -all --no-new-privs \
+			sb-sweep --json "$R"
+		kept_are_there user
+		[ "$status" = 3 ] || break
+	done
+	echo "# $status $stderr"
+	assert_success
+	assert_equal "$(left_over)" 0
+}
+
+# at_the_end COMMAND...: stopped at its last write, the report; descriptors, and KiB of memory.
+at_the_end() {
+	local log=$BATS_TEST_TMPDIR/calls
+	strace -f --seccomp-bpf -qq -o "$log" -e trace=write \
+		-e inject=write:signal=STOP:when=1 "$@" >"$BATS_TEST_TMPDIR/report" 2>/dev/null 3>&- &
+	STRACE=$!
+	remember "$STRACE"
+	until grep -q 'stopped by SIGSTOP' "$log" 2>/dev/null; do
+		kill -0 "$STRACE" || fail "it never wrote its report"
+		sleep 0.05
+	done
+	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
+	STOPPED=${STOPPED%% *}
+	DESCRIPTORS=$(ls -l "/proc/$STOPPED/fd" | sed -n 's/.* -> //p' | LC_ALL=C sort)
+	MEMORY=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$STOPPED/status")
+	kill -CONT "$STOPPED"
+	wait "$STRACE"
+}
+
+@test "leaks: over 100,000 entries no descriptor is left open, and memory does not grow" {
+	local command few memory another
+	[[ $SB_BUILD_NAME != *asan* ]] || skip "the sanitizer keeps what is freed"
+	make_root
+	another=$R
+	make_root
+	for command in sb-sweep sb-legacy-heal; do
+		set -- --budget=0 --json
+		[ "$command" = sb-sweep ] || set -- "$@" --ignore-marker --marker="$M"
+		for n in 1000 50000; do
+			"$HELPERS/stage" "$R" "$n"
+			"$HELPERS/stage" --legacy "$another" "$n"
+			"$HELPERS/stage" --legacy "$R" "$n"
+			# Every fiftieth is populated.
+			(cd "$R" && seq 0 50 "$((n - 1))" | awk -v p="$P" -v d="$DEAD" \
+				'{ printf "%s%d_%d/a/b/c\n", p, d + int($1 / 8), $1 }' | xargs mkdir -p &&
+				age "2 days" ./*_*0)
+			at_the_end "$command" "$@" "$R" "$another"
+			echo "# $command, $n: $MEMORY KiB, $(wc -l <<<"$DESCRIPTORS") descriptors"
+			if [ "$n" = 1000 ]; then
+				few=$DESCRIPTORS memory=$MEMORY
+			fi
+		done
+		assert_equal "$DESCRIPTORS" "$few"
+		[ "$((MEMORY - memory))" -lt 512 ] || fail "$command: $memory KiB, then $MEMORY"
+		assert_equal "$(jq -c .totals.failed "$BATS_TEST_TMPDIR/report")" 0
+		find "$R" "$another" -mindepth 1 -delete
+	done
+	R=$another unmount_root
 }
