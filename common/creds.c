@@ -54,7 +54,7 @@ static int set_caps(struct caps caps)
 
 static int limit_caps(uint64_t permitted, uint64_t effective)
 {
-	struct caps caps;
+	struct caps caps = {0};
 	int r = get_caps(&caps);
 
 	if (r < 0)
@@ -73,7 +73,7 @@ int sb_creds_confine(void)
 
 int sb_creds_confine_reader(void)
 {
-	struct caps caps;
+	struct caps caps = {0};
 	int r = get_caps(&caps);
 
 	/* What is not in effect belongs to who acts for the user, and goes back there. */
@@ -98,7 +98,7 @@ static int read_own_groups(struct sb_creds *creds)
 
 int sb_creds_prepare(uid_t uid, struct sb_creds *ret)
 {
-	struct caps caps;
+	struct caps caps = {0};
 	int r;
 
 	*ret = (struct sb_creds){.needed = uid != geteuid(), .uid = uid};
@@ -155,7 +155,7 @@ int sb_creds_assume(const struct sb_creds *creds)
 
 int sb_creds_restore(const struct sb_creds *creds)
 {
-	struct caps caps;
+	struct caps caps = {0};
 	int r, groups;
 
 	if (!creds->needed)

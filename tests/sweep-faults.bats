@@ -425,7 +425,7 @@ NEEDED=+setuid,+setgid,+sys_ptrace,+sys_admin,+dac_read_search
 # at_the_end COMMAND...: stopped at its last write, the report; descriptors, and KiB of memory.
 at_the_end() {
 	local log=$BATS_TEST_TMPDIR/calls
-	strace -f --seccomp-bpf -qq -o "$log" -e trace=write \
+	strace -qq -o "$log" -e trace=write \
 		-e inject=write:signal=STOP:when=1 "$@" >"$BATS_TEST_TMPDIR/report" 2>/dev/null 3>&- &
 	STRACE=$!
 	remember "$STRACE"
@@ -450,7 +450,7 @@ at_the_end() {
 	for command in sb-sweep sb-legacy-heal; do
 		set -- --budget=0 --json
 		[ "$command" = sb-sweep ] || set -- "$@" --ignore-marker --marker="$M"
-		for n in 1000 50000; do
+		for n in 1000 34000; do
 			"$HELPERS/stage" "$R" "$n"
 			"$HELPERS/stage" --legacy "$another" "$n"
 			"$HELPERS/stage" --legacy "$R" "$n"
