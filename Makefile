@@ -121,9 +121,8 @@ mutants:
 valgrind:
 	@.ci/install-deps build test valgrind
 	@$(MAKE) --no-print-directory test-programs
-	@for program in $(unit_bin); do \
-		valgrind -q --error-exitcode=1 --leak-check=full --track-fds=yes $$program || exit 1; \
-	done
+	@SB_UNIT_WITH="valgrind -q --error-exitcode=1 --leak-check=full --track-fds=yes" \
+		tests/run --build $(BUILD) tests/unit.bats
 
 ## coverage    lines and branches of common/ that the tests reach
 coverage:

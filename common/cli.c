@@ -286,6 +286,39 @@ uint64_t sb_cli_number(struct argp_state *state, const char *option, const char 
 	return value;
 }
 
+void sb_cli_add(struct argp_state *state, const char ***list, size_t *count, const char *text)
+{
+	/* No list can be longer than the command line, but for a default. */
+	if (!*list)
+		*list = calloc((size_t)state->argc + 1, sizeof(**list));
+	if (!*list)
+		argp_failure(state, SB_STATUS_FAILED, ENOMEM, "cannot read the command line");
+	else
+		(*list)[(*count)++] = text;
+}
+
+void sb_cli_add_prefix(struct argp_state *state, struct sb_prefixes *prefixes, const char *prefix)
+{
+	const char *fault = sb_names_check_prefix(prefix);
+
+	if (fault)
+		argp_error(state, "--prefix: '%s': %s", prefix, fault);
+	sb_cli_add(state, &prefixes->item, &prefixes->count, prefix);
+}
+
+void sb_cli_add_root(struct argp_state *state, const char ***list, size_t *count, const char *path)
+{
+	if (!*path)
+		argp_error(state, "a ROOT must not be empty");
+	sb_cli_add(state, list, count, path);
+}
+
+void sb_cli_check_acting(struct argp_state *state, const struct sb_cli *cli)
+{
+	if (cli->uid != geteuid() && geteuid() != 0)
+		argp_error(state, "--uid: only root acts for another user");
+}
+
 enum sb_status sb_cli_finish(sb_status_set statuses)
 {
 	errno = 0;

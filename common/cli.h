@@ -6,6 +6,7 @@
 #define SB_CLI_H
 
 #include "evidence.h"
+#include "names.h"
 #include "status.h"
 
 #include <argp.h>
@@ -72,6 +73,21 @@ uint64_t sb_cli_span(struct argp_state *state, const char *option, const char *t
 /* Reads a number from min to max or ends with a usage error that names option and text. */
 uint64_t sb_cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min,
 		       uint64_t max);
+
+/*
+ * Appends an argument, not copied, to a list that is NULL at first and that the caller frees. Ends
+ * the program (1) without memory.
+ */
+void sb_cli_add(struct argp_state *state, const char ***list, size_t *count, const char *text);
+
+/* The same for a --prefix; one that cannot be is a usage error. */
+void sb_cli_add_prefix(struct argp_state *state, struct sb_prefixes *prefixes, const char *prefix);
+
+/* The same for a ROOT; an empty one is a usage error. */
+void sb_cli_add_root(struct argp_state *state, const char ***list, size_t *count, const char *path);
+
+/* For commands that remove: a usage error unless the target uid is ours, or we are root. */
+void sb_cli_check_acting(struct argp_state *state, const struct sb_cli *cli);
 
 /*
  * The end: flushes and closes stdout; what it did not take is said and makes the status 1 (unless

@@ -103,7 +103,7 @@ static bool is_target(const struct sb_nsbook *book, uid_t uid)
 static bool is_own(const struct sb_nsbook *book, int ns_fd, const struct sb_task *task)
 {
 	sb_auto_close int user_ns = ns_fd < 0 ? -1 : ioctl(ns_fd, SB_NS_GET_USERNS);
-	uid_t owner;
+	uid_t owner = 0; /* no checker of memory knows that the kernel fills it */
 
 	if (user_ns >= 0 && ioctl(user_ns, SB_NS_GET_OWNER_UID, &owner) == 0)
 		return is_target(book, owner);

@@ -56,6 +56,15 @@ static json_t *failures_array(const struct sb_root *root)
 	return failures;
 }
 
+/* Why a root with an error could not be swept; a link is said to be one, which errno does not. */
+static const char *why_not(const struct sb_root *root)
+{
+	if (root->why)
+		return root->why;
+	return root->error == ELOOP ? "it is a symbolic link; name what it points to"
+				    : strerror(root->error);
+}
+
 static json_t *root_object(const struct sb_rules *rules, const struct sb_root *root)
 {
 	json_t *object = json_object();
@@ -65,7 +74,7 @@ static json_t *root_object(const struct sb_rules *rules, const struct sb_root *r
 	json_object_set_new(object, "uid", json_integer(root->uid));
 	json_object_set_new(object, "present", json_boolean(root->present));
 	json_object_set_new(object, "error",
-			    root->error ? json_string(strerror(root->error)) : json_null());
+			    root->error ? json_string(why_not(root)) : json_null());
 	set_counts(object, rules, &root->counts);
 	json_object_set_new(object, "failures", failures_array(root));
 	json_object_set_new(object, "finished", json_boolean(root->finished));
@@ -208,22 +217,12 @@ static void say_alive(const struct sb_sweep *sweep, const struct sb_root *root)
 			     (unsigned long long)alive);
 }
 
-/* Why a root could not be swept; a link is said to be one, which errno does not. */
-static void say_error(const struct sb_root *root)
-{
-	if (root->error == ELOOP)
-		sb_log_cannot_because(SB_LOG_ERROR, "sweep", root->path,
-				      "it is a symbolic link; name what it points to");
-	else
-		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, root->error);
-}
-
 void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)
 {
 	uint64_t pinned = root->counts.verdict[SB_VERDICT_PINNED];
 
 	if (root->error)
-		say_error(root);
+		sb_log_cannot_because(SB_LOG_ERROR, "sweep", root->path, why_not(root));
 	else if (!root->present && root->required)
 		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, ENOENT);
 	if (!is_swept(root))

@@ -260,7 +260,10 @@ static bool is_over(struct pass *pass)
 	return pass->over || (pass->spent && !is_pile_needed(&pass->sweep->rules));
 }
 
-/* Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. */
+/*
+ * Within a tree: a signal lets the entry be finished, a spent budget does not wait for it. Asked
+ * when something went, never on the way down: to give up there would be to give up for ever.
+ */
 static bool tree_ended(uint64_t below, void *closure)
 {
 	struct pass *pass = closure;
@@ -269,9 +272,7 @@ static bool tree_ended(uint64_t below, void *closure)
 		return false;
 	pass->asked = 0;
 	sb_progress_tell(pass->sweep->seen, pass->sweep->removed + below);
-	/* The way down a deep tree removes nothing: to give up there would be to give up for ever.
-	 */
-	return pass->progress + below > 0 && sb_budget_spent(&pass->sweep->budget);
+	return sb_budget_spent(&pass->sweep->budget);
 }
 
 /*

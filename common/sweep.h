@@ -36,8 +36,9 @@ struct sb_root {
 	dev_t dev;
 	uint64_t inode;
 	bool present;
-	bool duplicate; /* the same directory as an earlier root: not swept twice */
-	int error;	/* errno, positive; 0: none */
+	bool duplicate;	 /* the same directory as an earlier root: not swept twice */
+	int error;	 /* errno, positive; 0: none */
+	const char *why; /* that error in better words than those of errno, or NULL; a constant */
 	struct sb_sweep_counts counts;
 	struct sb_sweep_failure failures[SB_SWEEP_FAILURES_KEPT];
 	size_t failures_kept;

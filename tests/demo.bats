@@ -49,3 +49,18 @@ plays() {
 	assert_line --partial "!!! not as it should be: mkdir works again"
 	assert_line --regexp '^demo: [0-9]+ of [0-9]+ outcomes were not as they should be$'
 }
+
+@test "demo: on a busy host it retries, as status 3 says" {
+	mkdir -p "$BATS_TEST_TMPDIR/bin"
+	cp "$SB_TOP"/build/bin/* "$BATS_TEST_TMPDIR/bin/"
+	mv "$BATS_TEST_TMPDIR/bin/sb-sweep" "$BATS_TEST_TMPDIR/bin/real"
+	cat >"$BATS_TEST_TMPDIR/bin/sb-sweep" <<-'END'
+		#!/bin/sh
+		[ -e /tmp/asked ] || { touch /tmp/asked && exit 3; }
+		exec "${0%/*}/real" "$@"
+	END
+	chmod 755 "$BATS_TEST_TMPDIR/bin/sb-sweep"
+	run "$SB_TOP/tests/demo" "$BATS_TEST_TMPDIR"
+	assert_success
+	assert_line --partial "Status 3"
+}

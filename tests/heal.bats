@@ -87,6 +87,7 @@ marker_state() {
 		assert_failure 2
 		assert_equal "$(json '"\(.exit_status) \(.totals.seen) \(.marker.state)"')" "2 0 withheld"
 		assert_regex "$stderr" "cannot heal '$R': its mode is not 0700"
+		assert_equal "$(json '.roots[0].error')" "its mode is not 0700"
 		assert_not_exist "$M"
 	done
 	assert_equal "$(left | wc -l)" 100

@@ -36,10 +36,11 @@ victim_is_untouched() {
 
 # stop_after N COMMAND...: starts a sweep, and waits until it has made its Nth unlinkat and stands.
 # The first two are at the entry itself, which is judged again when it turns out to be populated.
+# With CALL it is another one.
 stop_after() {
-	local n=$1 log=$BATS_TEST_TMPDIR/calls
+	local n=$1 log=$BATS_TEST_TMPDIR/calls call=${CALL:-unlinkat}
 	shift
-	strace -qq -o "$log" -e trace=unlinkat -e inject=unlinkat:signal=STOP:when="$n" \
+	strace -qq -o "$log" -e "trace=$call" -e "inject=$call:signal=STOP:when=$n" \
 		"$@" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
 	STRACE=$!
 	remember "$STRACE"
@@ -108,6 +109,23 @@ go_on() {
 	go_on
 	victim_is_untouched
 	umount "$E/a"
+	assert_counts seen=1 mounted=1
+}
+
+@test "a mount comes up on an entry after it was looked at for the last time: mounted" {
+	local n
+	rm -r "$E/a"
+	age "2 days" "$E"
+	n=$(strace -qq -e trace=statx,unlinkat sb-sweep "$R" 2>&1 >/dev/null | sed '/unlinkat/Q' |
+		grep -c statx)
+	mkdir "$E"
+	age "2 days" "$E"
+	CALL=statx stop_after "$n" sb-sweep --json "$R"
+	mount --bind "$V" "$E"
+	go_on
+	umount "$E"
+	victim_is_untouched
+	assert_equal "$status" 0
 	assert_counts seen=1 mounted=1
 }
 

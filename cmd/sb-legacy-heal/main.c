@@ -51,7 +51,7 @@ static const char *fault_of_root(const struct sb_root *root)
 		return NULL; /* not there, or not to be opened: no question of refusing */
 	}
 	if (fstat(root->fd, &st) < 0)
-		return strerror(errno);
+		return "it cannot be looked at";
 	if (st.st_uid != root->uid)
 		return "it does not belong to the user acted for";
 	if ((st.st_mode & 07777) != SB_FENCE_MODE)
@@ -72,6 +72,7 @@ static sb_status_set refuse_roots(struct heal *heal)
 		sb_log_cannot_because(SB_LOG_ERROR, "heal", root->path, fault);
 		if (!root->error)
 			root->error = EPERM;
+		root->why = fault;
 		statuses |= SB_STATUS_BIT(SB_STATUS_REFUSED);
 	}
 	return statuses;
@@ -162,10 +163,8 @@ static sb_status_set settle_marker(struct heal *heal, sb_status_set statuses)
 		heal->marker = SB_MARKER_WITHHELD;
 		return 0;
 	}
-	if (heal->marker == SB_MARKER_PRESENT)
-		return 0; /* --ignore-marker, and it is there already */
 	r = sb_marker_stamp(heal->marker_path, count_removed(&heal->roots));
-	/* Another run may have been faster: then it is done all the same. */
+	/* It was ignored, or another run was faster: then it is done all the same. */
 	if (r == -EEXIST && sb_marker_check(heal->marker_path, heal->options.cli.uid,
 					    &heal->marker_why) == SB_MARKER_PRESENT) {
 		heal->marker = SB_MARKER_PRESENT;

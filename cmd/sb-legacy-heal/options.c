@@ -2,9 +2,7 @@
 
 #include "fence.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
 	KEY_MAX_AGE = 0x2000,
@@ -31,19 +29,6 @@ static const struct argp_option own_options[] = {
 	 GROUP_WHAT},
 	{0},
 };
-
-static void add_root(struct argp_state *state, struct options *options, const char *path)
-{
-	if (!*path)
-		argp_error(state, "a ROOT must not be empty");
-	/* No list can be longer than the command line. */
-	if (!options->roots)
-		options->roots = calloc((size_t)state->argc + 1, sizeof(*options->roots));
-	if (!options->roots)
-		argp_failure(state, SB_STATUS_FAILED, ENOMEM, "cannot read the command line");
-	else
-		options->roots[options->root_count++] = path;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -73,11 +58,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->ignore_marker = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		add_root(state, options, arg);
+		sb_cli_add_root(state, &options->roots, &options->root_count, arg);
 		return 0;
 	case ARGP_KEY_END:
-		if (options->cli.uid != geteuid() && geteuid() != 0)
-			argp_error(state, "--uid: only root acts for another user");
+		sb_cli_check_acting(state, &options->cli);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -41,33 +41,13 @@ static const struct argp_option own_options[] = {
 	{0},
 };
 
-/* Room for every argument: a list of names or prefixes cannot be longer than the command line. */
-static void add_name(struct argp_state *state, struct sb_prefixes *list, const char *name)
-{
-	if (!list->item)
-		list->item = calloc((size_t)state->argc, sizeof(*list->item));
-	if (!list->item)
-		argp_failure(state, SB_STATUS_FAILED, ENOMEM, "cannot read the command line");
-	else
-		list->item[list->count++] = name;
-}
-
-static void add_prefix(struct argp_state *state, struct options *options, const char *prefix)
-{
-	const char *fault = sb_names_check_prefix(prefix);
-
-	if (fault)
-		argp_error(state, "--prefix: '%s': %s", prefix, fault);
-	add_name(state, &options->match.prefixes, prefix);
-}
-
 static void add_entry(struct argp_state *state, struct options *options, const char *name)
 {
 	if (!*name)
 		argp_error(state, "a NAME must not be empty");
 	if (strchr(name, '/'))
 		argp_error(state, "'%s': a NAME is an entry's name, not a path", name);
-	add_name(state, &options->match.names, name);
+	sb_cli_add(state, &options->match.names.item, &options->match.names.count, name);
 }
 
 static void add_column(struct argp_state *state, struct options *options, const char *name)
@@ -122,7 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		state->child_inputs[1] = &options->cli;
 		return 0;
 	case 'p':
-		add_prefix(state, options, arg);
+		sb_cli_add_prefix(state, &options->match.prefixes, arg);
 		return 0;
 	case KEY_LEGACY:
 		options->match.legacy = true;

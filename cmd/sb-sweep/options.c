@@ -2,7 +2,6 @@
 
 #include "fence.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -33,32 +32,11 @@ static const struct argp_option own_options[] = {
 	{0},
 };
 
-/* No list can be longer than the command line. */
-static void add(struct argp_state *state, const char ***list, size_t *count, const char *text)
-{
-	if (!*list)
-		*list = calloc((size_t)state->argc + 1, sizeof(**list));
-	if (!*list)
-		argp_failure(state, SB_STATUS_FAILED, ENOMEM, "cannot read the command line");
-	else
-		(*list)[(*count)++] = text;
-}
-
-static void add_prefix(struct argp_state *state, struct options *options, const char *prefix)
-{
-	const char *fault = sb_names_check_prefix(prefix);
-
-	if (fault)
-		argp_error(state, "--prefix: '%s': %s", prefix, fault);
-	add(state, &options->prefixes.item, &options->prefixes.count, prefix);
-}
-
 static void settle(struct argp_state *state, struct options *options)
 {
 	if (!options->prefixes.count)
-		add_prefix(state, options, SB_NAMES_DEFAULT_PREFIX);
-	if (options->cli.uid != geteuid() && geteuid() != 0)
-		argp_error(state, "--uid: only root acts for another user");
+		sb_cli_add_prefix(state, &options->prefixes, SB_NAMES_DEFAULT_PREFIX);
+	sb_cli_check_acting(state, &options->cli);
 	if (!options->all_users)
 		return;
 	if (options->root_count)
@@ -80,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			state->child_inputs[i] = &options->cli;
 		return 0;
 	case 'p':
-		add_prefix(state, options, arg);
+		sb_cli_add_prefix(state, &options->prefixes, arg);
 		return 0;
 	case KEY_MAX_AGE:
 		options->max_age_ns = sb_cli_span(state, "--max-age", arg);
@@ -95,9 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		options->all_users = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (!*arg)
-			argp_error(state, "a ROOT must not be empty");
-		add(state, &options->roots, &options->root_count, arg);
+		sb_cli_add_root(state, &options->roots, &options->root_count, arg);
 		return 0;
 	case ARGP_KEY_END:
 		settle(state, options);

@@ -319,13 +319,13 @@ static void does_not_climb_out_of_the_entry(void **state)
 
 static void mount_over(void)
 {
-	assert_int_equal(mount("victim", "entry/a", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount("victim", "entry/a", "", MS_BIND, NULL), 0);
 	after = NULL;
 }
 
 static void mount_on_itself(void)
 {
-	assert_int_equal(mount("entry", "entry", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount("entry", "entry", "", MS_BIND, NULL), 0);
 	after = NULL;
 }
 
@@ -344,7 +344,7 @@ static void a_mount_that_appears(void)
 	assert_true(is_there("victim/precious"));
 	assert_int_equal(umount2("entry/a", MNT_DETACH), 0);
 	/* On the entry itself, after it was judged. */
-	assert_int_equal(mount("victim", "entry", NULL, MS_BIND, NULL), 0);
+	assert_int_equal(mount("victim", "entry", "", MS_BIND, NULL), 0);
 	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_MOUNTED);
 	assert_true(is_there("victim/precious"));
 	assert_int_equal(umount2("entry", MNT_DETACH), 0);
