@@ -35,25 +35,28 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 		.named = procfs_given,
 		.scanned_ns = INT64_MAX,
 	};
+	if (liveness->procfs < 0)
+		liveness->procfs = -errno;
 	liveness->numbers_prove =
 		trust_pidns || (liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
 				is_initial_pidns(liveness->procfs, procfs_given) &&
 				(!procfs_given || is_own_pidns_initial()));
 }
 
-void sb_liveness_note_scan(struct sb_liveness *liveness)
+int sb_liveness_note_scan(struct sb_liveness *liveness)
 {
 	struct sb_proc_lister lister = {0};
 	struct sb_proc_id id;
-	int r = liveness->procfs < 0 ? -EBADF : sb_proc_list_start(&lister, liveness->procfs);
+	int r = liveness->procfs < 0 ? liveness->procfs
+				     : sb_proc_list_start(&lister, liveness->procfs);
 
 	liveness->scanned_ns = sb_clock_wall();
 	while (r == 0 && (r = sb_proc_list_next(&lister, &id)) > 0)
 		r = sb_idmap_put(&liveness->alive_at_scan, (uint64_t)id.number, 1);
 	sb_proc_list_end(&lister);
-	liveness->listed = r == 0;
 	/* What is asked from here on is answered by what is true from here on. */
 	memset(liveness->answers, 0, sizeof(liveness->answers));
+	return r;
 }
 
 /*
@@ -116,8 +119,7 @@ void sb_liveness_ask(struct sb_liveness *liveness, pid_t pid, bool want_start,
 	answer = answer_of(liveness, pid);
 	ret->alive = answer->alive;
 	if (liveness->scanned_ns != INT64_MAX)
-		ret->alive_at_scan = !liveness->listed ||
-				     sb_idmap_get(&liveness->alive_at_scan, (uint64_t)pid, NULL);
+		ret->alive_at_scan = sb_idmap_get(&liveness->alive_at_scan, (uint64_t)pid, NULL);
 	if (!answer->alive || !want_start)
 		return;
 	if (!answer->start_asked)

@@ -11,11 +11,10 @@
 
 /* Free with sb_liveness_free. */
 struct sb_liveness {
-	int procfs;	    /* owned; -1 when there is none */
+	int procfs;	    /* owned; or -errno */
 	bool named;	    /* the user named that procfs: the numbers are those of its namespace */
 	bool numbers_prove; /* else every number counts as alive */
 	struct sb_idmap alive_at_scan;
-	bool listed;	    /* alive_at_scan is known */
 	int64_t scanned_ns; /* wall clock; INT64_MAX: no scan yet */
 	struct sb_liveness_answer {
 		pid_t pid; /* 0: of nobody */
@@ -39,9 +38,10 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 
 /*
  * To be called right before the pins are read: remembers who lives. A process that lived then may
- * bind its entry after that, and be dead when it is asked about.
+ * bind its entry after that, and be dead when it is asked about. -errno when that cannot be learnt:
+ * then no scan proves anything.
  */
-void sb_liveness_note_scan(struct sb_liveness *liveness);
+int sb_liveness_note_scan(struct sb_liveness *liveness);
 
 /* What is known of a number; with its start only if wanted, for that costs a file. */
 void sb_liveness_ask(struct sb_liveness *liveness, pid_t pid, bool want_start,

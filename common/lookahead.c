@@ -1,5 +1,6 @@
 #include "lookahead.h"
 
+#include "creds.h"
 #include "reclaim.h"
 #include "scope.h"
 
@@ -39,6 +40,8 @@ static void *look_ahead(void *pointer)
 {
 	struct sb_lookahead *ahead = pointer;
 
+	/* Where that is denied it is no reason to stop: nothing here changes anything. */
+	(void)sb_creds_confine_reader();
 	/* The first batch was filled before this thread was started. */
 	for (unsigned int i = 1;; i ^= 1) {
 		while (sem_wait(&ahead->empty) < 0)

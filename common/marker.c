@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -98,42 +99,96 @@ static int write_all(int fd, uint64_t removed)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* The name is durable only when the directory that holds it is. */
-static int sync_parent(const char *path)
+/* Makes a file of that name, whole and on the disk, or nothing that counts. */
+static int write_beside(int dir, const char *name, uint64_t removed)
 {
-	sb_auto_free char *copy = strdup(path);
-	sb_auto_close int fd = -1;
-	char *slash;
+	sb_auto_close int fd =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int r;
 
-	if (!copy)
-		return -ENOMEM;
-	slash = strrchr(copy, '/');
-	if (slash == copy)
-		slash++;
-	if (slash)
-		*slash = '\0';
-	fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	/* Some file systems know nothing to sync in a directory. */
-	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
-}
-
-int sb_marker_stamp(const char *path, uint64_t removed)
-{
-	sb_auto_close int fd = -1;
-	int r = make_parents(path);
-
-	if (r < 0)
-		return r;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	/* Whatever the umask made of it. */
 	r = fchmod(fd, 0600) < 0 ? -errno : write_all(fd, removed);
-	if (r == 0)
-		r = sync_parent(path);
+	/* A network file system may tell only now that there was no room. */
+	if (close(sb_scope_take_fd(&fd)) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+/* Gives a file its final name, if nothing at all bears that yet. */
+static int put_in_place(int dir, const char *beside, const char *name)
+{
+	if (renameat2(dir, beside, dir, name, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS && errno != EPERM)
+		return -errno;
+	/* NFS, or a filter of system calls: a second name never replaces anything either. */
+	if (linkat(dir, beside, dir, name, 0) < 0)
+		return -errno;
+	unlinkat(dir, beside, 0);
+	return 0;
+}
+
+/* The name is durable only when the directory that holds it is. */
+static int sync_directory(int dir)
+{
+	sb_auto_close int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* A directory that may be written but not read cannot be synced. */
+	if (fd < 0)
+		return errno == EACCES ? 0 : -errno;
+	/* Some file systems know nothing to sync in a directory. */
+	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+}
+
+/* The directory that path lies in. A descriptor, or -errno; *ret_name is the rest of the path. */
+static int open_parent(const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	sb_auto_free char *parent =
+		slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int fd;
+
+	if (!parent)
+		return -ENOMEM;
+	*ret_name = slash ? slash + 1 : path;
+	fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * A marker is trusted for being there. So it is written under a name that means nothing, and takes
+ * its own when it is whole: killed at any moment, there is none or there is a good one.
+ */
+int sb_marker_stamp(const char *path, uint64_t removed)
+{
+	sb_auto_close int dir = -1;
+	sb_auto_free char *beside = NULL;
+	const char *name;
+	uint64_t chance;
+	int r = make_parents(path);
+
 	if (r < 0)
-		unlink(path);
+		return r;
+	dir = open_parent(path, &name);
+	if (dir < 0)
+		return dir;
+	if (getrandom(&chance, sizeof(chance), 0) != (ssize_t)sizeof(chance))
+		return -EIO;
+	if (asprintf(&beside, "%s.%016llx.new", name, (unsigned long long)chance) < 0) {
+		beside = NULL;
+		return -ENOMEM;
+	}
+	r = write_beside(dir, beside, removed);
+	if (r == 0)
+		r = put_in_place(dir, beside, name);
+	if (r < 0) {
+		unlinkat(dir, beside, 0);
+		return r;
+	}
+	r = sync_directory(dir);
+	if (r < 0)
+		unlinkat(dir, name, 0);
 	return r;
 }

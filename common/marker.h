@@ -34,6 +34,7 @@ enum sb_marker_state sb_marker_check(const char *path, uid_t uid, const char **r
 /*
  * Creates it, with "<epoch> removed=<n>\n", mode 0600, synced; parent directories are made with
  * mode 0700. Never follows a link, never overwrites: -EEXIST. Leaves nothing behind on an error.
+ * It comes to be whole or not at all, also when we are killed.
  */
 int sb_marker_stamp(const char *path, uint64_t removed);
 

@@ -96,6 +96,19 @@ static int look(int dir, const char *name, int flags, struct statx *ret)
 	return 0;
 }
 
+/*
+ * Whether something is mounted there, of which nothing can be learnt: a FUSE mount of a user's
+ * denies root all attributes, and one whose server has died denies them to everybody.
+ */
+static bool is_mounted_on(int dir, const char *name)
+{
+	struct statx stx;
+
+	return statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0,
+		     &stx) == 0 &&
+	       (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT);
+}
+
 int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret)
 {
 	struct statx stx;
@@ -104,7 +117,8 @@ int sb_reclaim_look(int dir, const char *name, struct sb_facts *ret)
 	*ret = (struct sb_facts){0};
 	if (r < 0) {
 		ret->gone = r == -ENOENT;
-		return ret->gone ? 0 : r;
+		ret->covered = !ret->gone && is_mounted_on(dir, name);
+		return ret->gone || ret->covered ? 0 : r;
 	}
 	ret->covered = (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
 	ret->mode = stx.stx_mode;
@@ -470,24 +484,40 @@ void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 		conclude(ret, -errno);
 }
 
-enum sb_verdict sb_reclaim_probe(int dir, const char *name, const struct sb_facts *judged)
+/* What is in a directory that may only go empty; -errno. */
+static int count_names(int fd, char *buffer, bool *ret_any)
 {
-	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
-	sb_auto_free char *buffer = malloc(LIST_BUFFER);
 	const struct dirent64 *entry;
-	struct place place;
 	ssize_t filled;
 
-	if (fd < 0 || learn_place(fd, &place) < 0 || place.inode != judged->inode ||
-	    place.dev != judged->dev)
-		return SB_VERDICT_VANISHED;
-	if (!buffer)
-		return SB_VERDICT_FAILED;
+	*ret_any = false;
 	while ((filled = getdents64(fd, buffer, LIST_BUFFER)) > 0)
 		for (ssize_t at = 0; at < filled; at += entry->d_reclen) {
 			entry = (const struct dirent64 *)(buffer + at);
-			if (!sb_names_is_dot(entry->d_name))
-				return SB_VERDICT_POPULATED;
+			*ret_any = *ret_any || !sb_names_is_dot(entry->d_name);
 		}
-	return SB_VERDICT_REMOVE;
+	return filled < 0 ? -errno : 0;
+}
+
+void sb_reclaim_probe(int dir, const char *name, const struct sb_facts *judged,
+		      struct sb_reclaimed *ret)
+{
+	sb_auto_close int fd = openat(dir, name, OPEN_DIRECTORY);
+	sb_auto_free char *buffer = malloc(LIST_BUFFER);
+	struct place place = {0};
+	bool any = false;
+	int r;
+
+	*ret = (struct sb_reclaimed){0};
+	if (fd < 0)
+		r = errno == ENOTDIR || errno == ELOOP ? -ESTALE : -errno;
+	else
+		r = buffer ? learn_place(fd, &place) : -ENOMEM;
+	if (r == 0 && (place.inode != judged->inode || place.dev != judged->dev))
+		r = -ESTALE;
+	if (r == 0)
+		r = count_names(fd, buffer, &any);
+	conclude(ret, r);
+	if (any)
+		ret->verdict = SB_VERDICT_POPULATED;
 }

@@ -35,6 +35,7 @@ void sb_reclaim_entry(int dir, const char *name, const struct sb_facts *judged,
 
 /* What sb_reclaim_entry would come to for a directory that may only go empty: nothing is touched.
  */
-enum sb_verdict sb_reclaim_probe(int dir, const char *name, const struct sb_facts *judged);
+void sb_reclaim_probe(int dir, const char *name, const struct sb_facts *judged,
+		      struct sb_reclaimed *ret);
 
 #endif

@@ -156,10 +156,11 @@ static void scan_once(struct pass *pass)
 		return;
 	sweep->scanned = true;
 	r = sb_creds_restore(&pass->creds);
-	if (r == 0) {
-		sb_liveness_note_scan(&sweep->liveness);
+	/* Who lived then has to be known too: a launcher may bind after the scan, and die. */
+	if (r == 0)
+		r = sb_liveness_note_scan(&sweep->liveness);
+	if (r == 0)
 		r = sb_pinscan_run(&sweep->scan_options, &sweep->scan);
-	}
 	sweep->scan_error = r;
 	r = sb_creds_assume(&pass->creds);
 	if (r < 0) {
@@ -300,14 +301,13 @@ static void remove_entry(struct pass *pass, struct entry *entry)
 {
 	struct sb_reclaimed reclaimed = {.verdict = SB_VERDICT_REMOVE};
 	bool whole_trees = pass->sweep->rules.whole_trees;
-	enum sb_verdict verdict = SB_VERDICT_REMOVE;
+	enum sb_verdict verdict;
 
 	if (pass->sweep->dry_run && S_ISDIR(entry->facts.mode) && !whole_trees)
-		verdict = sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts);
-	if (!pass->sweep->dry_run) {
+		sb_reclaim_probe(pass->root->fd, entry->name, &entry->facts, &reclaimed);
+	if (!pass->sweep->dry_run)
 		sb_reclaim_entry(pass->root->fd, entry->name, &entry->facts, NULL, &reclaimed);
-		verdict = reclaimed.verdict;
-	}
+	verdict = reclaimed.verdict;
 	if (verdict == SB_VERDICT_POPULATED && whole_trees)
 		verdict = remove_tree(pass, entry, &reclaimed);
 	if (reclaimed.error < 0)
@@ -384,14 +384,20 @@ static int hold_back(struct pass *pass, const struct entry *entry)
 	return 0;
 }
 
-/* Whether what was looked at ahead still stands under its name. */
-static bool is_still(struct pass *pass, const struct entry *entry)
+/* What of a thing that was looked at ahead still stands under its name; FAILED, with its error. */
+static enum sb_verdict check_still(struct pass *pass, struct entry *entry)
 {
 	struct sb_facts facts;
+	int r = sb_reclaim_look(pass->root->fd, entry->name, &facts);
 
-	return sb_reclaim_look(pass->root->fd, entry->name, &facts) == 0 && !facts.gone &&
-	       facts.inode == entry->facts.inode && facts.dev == entry->facts.dev &&
-	       (facts.mode & S_IFMT) == (entry->facts.mode & S_IFMT);
+	if (r < 0) {
+		entry->error = r;
+		return SB_VERDICT_FAILED;
+	}
+	return !facts.gone && facts.inode == entry->facts.inode && facts.dev == entry->facts.dev &&
+			       (facts.mode & S_IFMT) == (entry->facts.mode & S_IFMT)
+		       ? SB_VERDICT_REMOVE
+		       : SB_VERDICT_VANISHED;
 }
 
 static int visit(struct pass *pass, const struct sb_sighting *seen)
@@ -411,17 +417,16 @@ static int visit(struct pass *pass, const struct sb_sighting *seen)
 	verdict = judge(pass, &entry);
 	if (pass->over)
 		return 0; /* the scan could not be left as it was entered: nothing is decided */
-	if (verdict != SB_VERDICT_REMOVE) {
-		count(pass, &entry, verdict);
-		return 0;
-	}
-	if (is_pile_needed(&pass->sweep->rules) && (!pass->root->engaged || pass->spent))
+	if (verdict == SB_VERDICT_REMOVE && is_pile_needed(&pass->sweep->rules) &&
+	    (!pass->root->engaged || pass->spent))
 		return hold_back(pass, &entry);
 	/* rmdir(2) minds what is in it; whatever else goes is looked at once more. */
-	if (!S_ISDIR(entry.facts.mode) && !is_still(pass, &entry))
-		count(pass, &entry, SB_VERDICT_VANISHED);
-	else
+	if (verdict == SB_VERDICT_REMOVE && !S_ISDIR(entry.facts.mode))
+		verdict = check_still(pass, &entry);
+	if (verdict == SB_VERDICT_REMOVE)
 		remove_entry(pass, &entry);
+	else
+		count(pass, &entry, verdict);
 	return 0;
 }
 

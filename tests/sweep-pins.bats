@@ -317,18 +317,40 @@ each_call_fails() {
 	done
 }
 
-@test "acting for a user: where capabilities outlive the change of uid, nothing is touched" {
-	make_root "$USER_UID"
+@test "acting for a user: capabilities that outlive the change of uid override nothing" {
+	make_root "$USER_UID" 0777
 	stage_as_user "$F"
+	mkdir -m 700 "$R/$F/theirs"
+	echo precious >"$R/$F/theirs/file"
+	chown -R "$OTHER_UID" "$R/$F/theirs"
+	age "2 days" "$R/$F"
 	run --separate-stderr setpriv --securebits +no_setuid_fixup sb-sweep --json --uid="$USER_UID" "$R"
 	assert_failure 1
-	assert_counts
-	assert_left "$F"
+	assert_counts seen=1 failed=1
+	assert_equal "$(cat "$R/$F/theirs/file")" precious
 	# Acting for oneself needs no change.
 	stage "$N"
 	run --separate-stderr setpriv --securebits +no_setuid_fixup sb-sweep --json "$R"
 	assert_success
 	assert_counts seen=2 dirs=1 foreign=1
+}
+
+@test "acting for a user: capabilities that cannot be given up: nothing is touched" {
+	local n
+	make_root "$USER_UID"
+	stage_as_user "$F"
+	touch "$R/$F/file"
+	age "2 days" "$R/$F"
+	# To confine itself, to be the user, to be root for the scan.
+	for n in 1 2 3; do
+		run --separate-stderr "$HELPERS/deny" "capset@$n+=EPERM" -- \
+			sb-sweep --json --uid="$USER_UID" "$R"
+		echo "# $n: $status $output $stderr"
+		assert_failure 1
+		assert_equal "$(json '.totals.removed | .dirs + .files')" 0
+		assert_regex "$stderr" "cannot (give up 'privileges'|sweep '$R'): Operation not permitted"
+		assert_file_exist "$R/$F/file"
+	done
 }
 
 @test "acting for a user: credentials that cannot be had again after the scan end the pass" {

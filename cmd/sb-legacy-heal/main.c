@@ -1,6 +1,7 @@
 /* sb-legacy-heal: clears, once, an old pile whose names prove nothing. */
 #include "options.h"
 
+#include "creds.h"
 #include "interrupt.h"
 #include "log.h"
 #include "marker.h"
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 struct heal {
 	struct options options;
@@ -248,6 +250,12 @@ static sb_status_set run(struct heal *heal)
 	}
 	if (is_done(heal))
 		return 0;
+	/* What acting for another user does not take is given up first. */
+	r = heal->options.cli.uid != geteuid() ? sb_creds_confine() : 0;
+	if (r < 0) {
+		sb_log_cannot(SB_LOG_ERROR, "give up", "privileges", r);
+		return SB_STATUS_BIT(SB_STATUS_FAILED);
+	}
 	r = find_roots(heal);
 	if (r < 0) {
 		sb_log_cannot(SB_LOG_ERROR, "find", "the roots", r);

@@ -1,6 +1,7 @@
 /* sb-sweep: gives back the staged entries that nobody uses any more. */
 #include "options.h"
 
+#include "creds.h"
 #include "interrupt.h"
 #include "log.h"
 #include "outcome.h"
@@ -9,6 +10,7 @@
 #include "survey.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static int find_roots(const struct options *options, struct sb_roots *roots)
 {
@@ -27,6 +29,25 @@ static int find_roots(const struct options *options, struct sb_roots *roots)
 		r = sb_roots_add(roots, "/dev/shm", uid, false);
 	if (r == 0)
 		r = sb_roots_add(roots, temporary && *temporary ? temporary : "/tmp", uid, false);
+	return r;
+}
+
+/* Gives up what acting for others does not take, and opens the roots. */
+static int set_up(const struct options *options, struct sb_roots *roots)
+{
+	int r = 0;
+
+	if (options->all_users || options->cli.uid != geteuid())
+		r = sb_creds_confine();
+	if (r < 0) {
+		sb_log_cannot(SB_LOG_ERROR, "give up", "privileges", r);
+		return r;
+	}
+	r = find_roots(options, roots);
+	if (r == 0)
+		r = sb_roots_open(roots);
+	if (r < 0)
+		sb_log_cannot(SB_LOG_ERROR, "find", "the roots", r);
 	return r;
 }
 
@@ -101,13 +122,9 @@ int main(int argc, char **argv)
 
 	options_parse(&options, argc, argv);
 	sb_interrupt_arm();
-	r = find_roots(&options, &roots);
-	if (r == 0)
-		r = sb_roots_open(&roots);
-	if (r < 0) {
-		sb_log_cannot(SB_LOG_ERROR, "find", "the roots", r);
+	r = set_up(&options, &roots);
+	if (r < 0)
 		statuses = SB_STATUS_BIT(SB_STATUS_FAILED);
-	}
 	prepare(&options, &roots, &sweep);
 	sb_progress_start(options.cli.progress, options.cli.program, &sweep.budget,
 			  options.cli.dry_run);

@@ -64,6 +64,7 @@ static const struct call {
 	unsigned int argument;
 } calls[] = {
 	{"brk", SYS_brk},
+	{"capset", SYS_capset},
 	{"chdir", SYS_chdir},
 	{"clone", SYS_clone},
 	{"clone3", SYS_clone3},
@@ -116,7 +117,7 @@ static const struct call {
 	{"statmount", SYS_statmount},
 	{"statx", SYS_statx, COMPARE_BITS, 3},
 	{"tgkill", SYS_tgkill},
-	{"unlinkat", SYS_unlinkat},
+	{"unlinkat", SYS_unlinkat, COMPARE_EQUAL, 2},
 	{"unshare", SYS_unshare},
 	{"waitid", SYS_waitid},
 	{"write", SYS_write},

@@ -175,7 +175,8 @@ static void without_patience_only_what_is_empty(void **state)
 	sb_reclaim_entry(top, "entry", &facts, NULL, &result);
 	assert_int_equal(result.verdict, SB_VERDICT_POPULATED);
 	assert_true(is_there("entry/a/b/f"));
-	assert_int_equal(sb_reclaim_probe(top, "entry", &facts), SB_VERDICT_POPULATED);
+	sb_reclaim_probe(top, "entry", &facts, &result);
+	assert_int_equal(result.verdict, SB_VERDICT_POPULATED);
 	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_REMOVE);
 }
 
@@ -227,7 +228,8 @@ static void another_under_that_name(void **state)
 	make_tree();
 	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_VANISHED);
 	assert_true(is_there("entry/a/b/f"));
-	assert_int_equal(sb_reclaim_probe(top, "entry", &facts), SB_VERDICT_VANISHED);
+	sb_reclaim_probe(top, "entry", &facts, &result);
+	assert_int_equal(result.verdict, SB_VERDICT_VANISHED);
 	look(&facts);
 	assert_int_equal(reclaim(&facts, &result), SB_VERDICT_REMOVE);
 	assert_int_equal(rename("judged", "entry"), 0);
