@@ -126,3 +126,20 @@ options_exist() {
 	run grep -rnE '/(work|root|home)/' "$SB_TOP/man" "$SB_TOP/completions" "$SB_TOP/README.md"
 	refute_output
 }
+
+# Which tests a text calls by name: lines FILE: NAME.
+named_tests() {
+	sed -n '/^\.Pa tests\/.*\.bats :$/ { s/^\.Pa \(.*\) :$/\1/; N; s/\n\.Dq /: /; p }' \
+		"$SB_TOP/man/sb-tools.7"
+	grep '^| .*`tests/' "$SB_TOP/README.md" | sed 's/^.* | `tests/`tests/; s/ |$//; s/<br>/\n/g' |
+		sed 's/^`\([^`]*\)`/\1/'
+}
+
+@test "the tests that the promises of safety call by name exist" {
+	local line number=0
+	while IFS= read -r line; do
+		number=$((number + 1))
+		grep -qxF -- "@test \"${line#*: }\" {" "$SB_TOP/${line%%: *}" || fail "no such test: $line"
+	done < <(named_tests)
+	[ "$number" -gt 40 ]
+}
