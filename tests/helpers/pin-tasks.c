@@ -22,8 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define STACK 8192 /* bytes: a sleeping task needs next to none */
-#define MADE 'y'
+#define STACK  8192 /* bytes: a sleeping task needs next to none */
+#define MADE   'y'
 #define FAILED 'n'
 
 static uint64_t tasks, namespaces, binds, uid;
