@@ -148,7 +148,8 @@ killed_after() {
 	populate 3
 	# Right below an entry, on one, deep in one; on a legacy one.
 	for what in "${P}${DEAD}_k0/0" "${P}${DEAD}_on" "${P}${DEAD}_k1/1/0" tmpzzzzzzz9; do
-		mkdir -p -m 700 "$R/$what"
+		mkdir -p "$R/$what"
+		chmod 700 "$R/$what"
 		chown "$USER_UID:$USER_UID" "$R/$what"
 		age "2 days" "$R/${what%%/*}"
 		hold "$HELPERS/fuse-mute" "$R/$what"

@@ -306,6 +306,7 @@ heal_fail_each() {
 # has been at work; its pid is in $STOPPED.
 held() {
 	local log=$BATS_TEST_TMPDIR/calls
+	rm -f "$log" # that of the run before
 	ASAN_OPTIONS=detect_leaks=0 strace -qq -o "$log" -e trace=unlinkat \
 		-e inject=unlinkat:signal=STOP:when=6000 "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	STRACE=$!
@@ -333,7 +334,8 @@ capabilities() {
 		held "$command" --uid="$USER_UID" "$R"
 		assert_equal "$(capabilities "$STOPPED" CapPrm)" "$only"
 		assert_equal "$(capabilities "$STOPPED" CapEff)" cap_setgid,cap_setuid
-		for tid in $(ls "/proc/$STOPPED/task"); do
+		for tid in "/proc/$STOPPED/task"/*; do
+			tid=${tid##*/}
 			assert_equal "$(capabilities "$tid" CapInh)" ""
 			assert_equal "$(capabilities "$tid" CapAmb)" ""
 			assert_equal "$(sed -n 's/^NoNewPrivs:\t//p' "/proc/$STOPPED/task/$tid/status")" 1
@@ -348,7 +350,7 @@ capabilities() {
 			assert_equal "$(capabilities "$tid" CapPrm)" ""
 			assert_equal "$(capabilities "$tid" CapEff)" ""
 		done
-		[ "$(ls "/proc/$STOPPED/task" | wc -l)" = 2 ] || fail "no second thread to be looked at"
+		[ "$(find "/proc/$STOPPED/task" -mindepth 1 -maxdepth 1 | wc -l)" = 2 ] || fail "no second thread to be looked at"
 		end_started
 		find "$R" -mindepth 1 -maxdepth 1 \( -name "${P}[0-9]*_[0-9]*" -o -name 'tmp*' \) \
 			-type d -empty -delete
@@ -410,8 +412,7 @@ NEEDED=+setuid,+setgid,+sys_ptrace,+sys_admin,+dac_read_search
 }
 
 @test "privileges: a user with none, and none to be gained" {
-	local i
-	for i in $(seq 20); do
+	for _ in $(seq 20); do
 		run --separate-stderr "${AS_USER[@]}" --bounding-set -all --no-new-privs \
 			sb-sweep --json "$R"
 		kept_are_there user
@@ -425,6 +426,7 @@ NEEDED=+setuid,+setgid,+sys_ptrace,+sys_admin,+dac_read_search
 # at_the_end COMMAND...: stopped at its last write, the report; descriptors, and KiB of memory.
 at_the_end() {
 	local log=$BATS_TEST_TMPDIR/calls
+	rm -f "$log"
 	strace -qq -o "$log" -e trace=write \
 		-e inject=write:signal=STOP:when=1 "$@" >"$BATS_TEST_TMPDIR/report" 2>/dev/null 3>&- &
 	STRACE=$!
@@ -435,7 +437,7 @@ at_the_end() {
 	done
 	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
 	STOPPED=${STOPPED%% *}
-	DESCRIPTORS=$(ls -l "/proc/$STOPPED/fd" | sed -n 's/.* -> //p' | LC_ALL=C sort)
+	DESCRIPTORS=$(find "/proc/$STOPPED/fd" -type l -printf '%l\n' | LC_ALL=C sort)
 	MEMORY=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$STOPPED/status")
 	kill -CONT "$STOPPED"
 	wait "$STRACE"
@@ -447,10 +449,14 @@ at_the_end() {
 	make_root
 	another=$R
 	make_root
+	# It is there, and so the report is the first thing that is written.
+	mkdir -p "${M%/*}"
+	touch "$M"
 	for command in sb-sweep sb-legacy-heal; do
 		set -- --budget=0 --json
 		[ "$command" = sb-sweep ] || set -- "$@" --ignore-marker --marker="$M"
 		for n in 1000 34000; do
+			find "$R" "$another" -mindepth 1 -delete
 			"$HELPERS/stage" "$R" "$n"
 			"$HELPERS/stage" --legacy "$another" "$n"
 			"$HELPERS/stage" --legacy "$R" "$n"
@@ -467,7 +473,6 @@ at_the_end() {
 		assert_equal "$DESCRIPTORS" "$few"
 		[ "$((MEMORY - memory))" -lt 512 ] || fail "$command: $memory KiB, then $MEMORY"
 		assert_equal "$(jq -c .totals.failed "$BATS_TEST_TMPDIR/report")" 0
-		find "$R" "$another" -mindepth 1 -delete
 	done
 	R=$another unmount_root
 }
