@@ -139,7 +139,7 @@ static int learn(int own, int procfs, struct sb_hidepid *ret)
 
 int sb_hidepid_hides_from_us(int procfs)
 {
-	struct sb_hidepid hidepid;
+	struct sb_hidepid hidepid = {0};
 	int r = learn(procfs, procfs, &hidepid);
 
 	if (r <= 0) {
