@@ -225,7 +225,7 @@ heal_fail_each() {
 	local call=$1 error=$2 nth what
 	refusals=0
 	for ((nth = 1; nth < 400; nth++)); do
-		pile 2>/dev/null || true
+		[ "${bare:-}" ] || pile 2>/dev/null || true
 		rm -rf "$BATS_TEST_TMPDIR/state"
 		heal_denied "$call@$nth=$error"
 		[ "$hits" -gt 0 ] || break
@@ -257,6 +257,9 @@ heal_fail_each() {
 	heal_fail_each openat EIO 10
 	heal_fail_each openat EROFS 10
 	heal_fail_each close EIO
+	# Where nothing has to be scanned, each run makes the same calls: one of these is the marker's.
+	find "$R" -maxdepth 1 -name 'tmp*' -empty -delete
+	bare=yes heal_fail_each close EIO
 	assert_equal "$refusals" 1
 	heal_fail_each newfstatat EIO
 	heal_fail_each getrandom EIO
