@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "metrics.h"
 #include "pinscan.h"
 #include "scope.h"
 #include "text.h"
@@ -88,6 +89,8 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
 		cli->uid_given = true;
 		return 0;
 	case KEY_PROCFS:
+		if (!*arg)
+			argp_error(state, "--procfs: DIR must not be empty");
 		cli->procfs = arg;
 		cli->procfs_given = true;
 		return 0;
@@ -126,6 +129,8 @@ static error_t parse_progress(int key, char *arg, struct argp_state *state)
 	if (key == KEY_METRICS) {
 		if (!*arg)
 			argp_error(state, "--metrics: FILE must not be empty");
+		if (sb_metrics_check(arg) == -EEXIST)
+			argp_error(state, "--metrics: '%s' is there, and no regular file", arg);
 		cli->metrics = arg;
 		return 0;
 	}
@@ -232,7 +237,9 @@ void sb_cli_start(struct sb_cli *cli, const char *program, char **argv)
 	open_standard_fds();
 	close_inherited_fds();
 	raise_fd_limit();
+	/* What cannot be written is an error where it is written, and does not end us halfway. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sb_log_init(program, 0);
 	/* getopt's own messages start with argv[0], whole path and all. */
 	snprintf(name, sizeof(name), "%s", program);
@@ -241,6 +248,56 @@ void sb_cli_start(struct sb_cli *cli, const char *program, char **argv)
 	argp_err_exit_status = SB_STATUS_REFUSED;
 	argp_program_version_hook = print_version;
 	atexit(check_stdout_at_exit);
+}
+
+/*
+ * What argp and getopt write of a wrong call holds its arguments as they are. It is caught here, to
+ * be said as any other message: without control characters, and with a level for the journal.
+ */
+static struct {
+	const char *program;
+	FILE *stream;
+	FILE *real;
+	char *text;
+	size_t size;
+} usage;
+
+static void catch_usage(const char *program)
+{
+	usage.program = program;
+	usage.stream = open_memstream(&usage.text, &usage.size);
+	usage.real = stderr;
+	if (usage.stream)
+		stderr = usage.stream;
+}
+
+static void release_usage(void)
+{
+	if (!usage.stream)
+		return;
+	stderr = usage.real;
+	fclose(usage.stream);
+	usage.stream = NULL;
+}
+
+/* "PROGRAM: message", which may hold any bytes, and below it argp's advice. */
+static void say_usage_at_exit(void)
+{
+	const size_t prefix = strlen(usage.program) + strlen(": ");
+	char *text, *advice = NULL;
+
+	release_usage();
+	text = usage.text;
+	if (!text || strlen(text) <= prefix)
+		return;
+	text[strlen(text) - 1] = '\0';
+	for (char *p = text; (p = strstr(p, "\nTry `")); p++)
+		advice = p;
+	if (advice)
+		*advice++ = '\0';
+	sb_log_say(SB_LOG_ERROR, "%s", text + prefix);
+	if (advice)
+		sb_log_say(SB_LOG_ERROR, "%s", advice);
 }
 
 void sb_cli_parse(struct sb_cli *cli, const struct argp *argp, sb_status_set statuses, int argc,
@@ -257,8 +314,13 @@ void sb_cli_parse(struct sb_cli *cli, const struct argp *argp, sb_status_set sta
 		exit(SB_STATUS_FAILED);
 	}
 	whole.doc = doc;
+	catch_usage(cli->program);
+	atexit(say_usage_at_exit);
 	if (argp_parse(&whole, argc, argv, 0, NULL, input) != 0)
 		exit(SB_STATUS_REFUSED);
+	release_usage();
+	free(usage.text);
+	usage.text = NULL;
 	sb_log_init(cli->program, cli->verbosity);
 }
 

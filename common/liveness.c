@@ -95,7 +95,8 @@ static bool read_start(int procfs, pid_t pid, int64_t *ret_ns)
 	uint64_t hertz = (uint64_t)sysconf(_SC_CLK_TCK);
 
 	snprintf(task, sizeof(task), "%d", (int)pid);
-	if (sb_proc_read_stat(procfs, task, &stat) < 0)
+	/* Another's stat, when that is mounted over this one's, tells nothing of this one. */
+	if (sb_proc_read_stat(procfs, task, &stat) < 0 || stat.pid != pid)
 		return false;
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	*ret_ns = sb_clock_wall() - sb_clock_from_stamp(boot.tv_sec, (uint32_t)boot.tv_nsec) +

@@ -106,12 +106,24 @@ static int put(int fd, const struct sb_metrics *metrics, const char *beside, con
 	return sync_directory(file);
 }
 
+int sb_metrics_check(const char *file)
+{
+	struct stat st;
+
+	if (lstat(file, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EEXIST;
+}
+
 static int save(const struct sb_metrics *metrics, const char *file)
 {
 	sb_auto_free char *beside = NULL;
 	sb_auto_close int fd = -1;
 	int r;
 
+	r = sb_metrics_check(file);
+	if (r < 0)
+		return r;
 	if (asprintf(&beside, "%s.%ld.new", file, (long)getpid()) < 0) {
 		beside = NULL;
 		return -ENOMEM;

@@ -30,6 +30,12 @@ void sb_metrics_family(struct sb_metrics *metrics, const char *name, const char 
 void sb_metrics_sample(struct sb_metrics *metrics, double value, ...) __attribute__((sentinel));
 
 /*
+ * Whether FILE may be written: -EEXIST where something else than a regular file stands, which is
+ * then neither followed nor replaced (/dev/null is no less); or why that cannot be learnt.
+ */
+int sb_metrics_check(const char *file);
+
+/*
  * Writes beside file, under a name that the collector does not read, makes it readable for all
  * (the exporter is another user), syncs it and renames it. Frees the metrics. -errno of the step
  * that failed; then file is as it was.

@@ -44,6 +44,7 @@ bool sb_names_is_dot(const char *name)
 enum sb_shape sb_names_shape(const struct sb_prefixes *prefixes, const char *name, pid_t *ret_pid)
 {
 	enum sb_shape shape = SB_SHAPE_OTHER;
+	pid_t pid;
 
 	if (sb_names_is_dot(name))
 		return shape;
@@ -52,9 +53,15 @@ enum sb_shape sb_names_shape(const struct sb_prefixes *prefixes, const char *nam
 
 		if (strncmp(name, prefixes->item[i], length) != 0)
 			continue;
-		if (parse_key(name + length, ret_pid))
-			return SB_SHAPE_KEYED;
-		shape = SB_SHAPE_MALFORMED;
+		if (!parse_key(name + length, &pid)) {
+			shape = shape == SB_SHAPE_KEYED ? shape : SB_SHAPE_MALFORMED;
+			continue;
+		}
+		/* "a_" and "a_1" read "a_12_x" as different numbers: nobody knows whose it is. */
+		if (shape == SB_SHAPE_KEYED && pid != *ret_pid)
+			return SB_SHAPE_MALFORMED;
+		shape = SB_SHAPE_KEYED;
+		*ret_pid = pid;
 	}
 	return shape;
 }

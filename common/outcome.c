@@ -209,7 +209,12 @@ static void say_alive(const struct sb_sweep *sweep, const struct sb_root *root)
 {
 	uint64_t alive = root->counts.verdict[SB_VERDICT_ALIVE];
 
-	if (alive && !sweep->liveness.numbers_prove)
+	if (alive && sweep->liveness.procfs < 0)
+		sb_log_about(SB_LOG_WARNING, root->path,
+			     "kept %llu as alive, for %s cannot be opened: %s",
+			     (unsigned long long)alive, sweep->scan_options.procfs,
+			     strerror(-sweep->liveness.procfs));
+	else if (alive && !sweep->liveness.numbers_prove)
 		sb_log_about(SB_LOG_WARNING, root->path,
 			     "kept %llu as alive, for a pid proves nothing here: this is not the "
 			     "initial pid namespace, or that cannot be learnt; run outside, or "
@@ -241,13 +246,15 @@ void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)
 			     sweep->interrupted ? "stopped by a signal" : "the budget is spent");
 }
 
-sb_status_set sb_outcome_statuses(const struct sb_root *root)
+sb_status_set sb_outcome_statuses(const struct sb_sweep *sweep, const struct sb_root *root)
 {
 	sb_status_set statuses = 0;
 
 	if (root->error || root->counts.verdict[SB_VERDICT_FAILED])
 		statuses |= SB_STATUS_BIT(SB_STATUS_FAILED);
 	if (root->counts.verdict[SB_VERDICT_UNPROVEN])
+		statuses |= SB_STATUS_BIT(SB_STATUS_UNPROVEN);
+	if (sweep->liveness.procfs < 0 && root->counts.verdict[SB_VERDICT_ALIVE])
 		statuses |= SB_STATUS_BIT(SB_STATUS_UNPROVEN);
 	if (is_swept(root) && !root->finished && !root->error)
 		statuses |= SB_STATUS_BIT(SB_STATUS_MORE);
@@ -257,9 +264,9 @@ sb_status_set sb_outcome_statuses(const struct sb_root *root)
 void sb_outcome_tell(const struct sb_root *root, const char *name, enum sb_verdict verdict,
 		     int error, void *closure)
 {
+	const struct sb_sweep *sweep = closure;
 	sb_auto_free char *path = NULL;
 
-	(void)closure;
 	if (!sb_log_wants(SB_LOG_DEBUG))
 		return;
 	if (asprintf(&path, "%s/%s", root->path, name) < 0) {
@@ -269,8 +276,9 @@ void sb_outcome_tell(const struct sb_root *root, const char *name, enum sb_verdi
 	if (verdict == SB_VERDICT_FAILED)
 		sb_log_about(SB_LOG_DEBUG, path, "%s: %s", sb_verdict_name(verdict),
 			     strerror(-error));
+	else if (verdict == SB_VERDICT_REMOVE)
+		sb_log_about(SB_LOG_DEBUG, path, "%s",
+			     sweep->dry_run ? "would be removed" : sb_verdict_name(verdict));
 	else
-		sb_log_about(
-			SB_LOG_DEBUG, path, "%s%s",
-			verdict == SB_VERDICT_REMOVE ? "" : "kept: ", sb_verdict_name(verdict));
+		sb_log_about(SB_LOG_DEBUG, path, "kept: %s", sb_verdict_name(verdict));
 }

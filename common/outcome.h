@@ -16,7 +16,7 @@ void sb_outcome_print_line(const struct sb_sweep *sweep, const struct sb_root *r
 void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root);
 
 /* The statuses that a root stands for, but for young ones: only sb-legacy-heal minds these. */
-sb_status_set sb_outcome_statuses(const struct sb_root *root);
+sb_status_set sb_outcome_statuses(const struct sb_sweep *sweep, const struct sb_root *root);
 
 /* Ready for sb_sweep.tell: names each entry and its verdict at the level of -v. */
 void sb_outcome_tell(const struct sb_root *root, const char *name, enum sb_verdict verdict,

@@ -58,6 +58,9 @@ static int scan_tasks(struct sb_pinscan *scan, const struct sb_pinscan_options *
 
 	sb_proof_start(&proof, -1);
 	r = sb_taskwalk_run(options, &scan->pins, &proof);
+	/* It did not come to any: then it was the last one that there is. */
+	if (proof.coverage.evidence == SB_EVIDENCE_AUTO)
+		proof.coverage.evidence = SB_EVIDENCE_MOUNTINFO;
 	sb_proof_finish(&proof);
 	if (for_holders_only) {
 		scan->coverage.tasks = proof.coverage.tasks;
@@ -98,6 +101,7 @@ int sb_pinscan_run(const struct sb_pinscan_options *options, struct sb_pinscan *
 	scan->match = options->match;
 	scan->pins = (struct sb_pinset){.match = &scan->match,
 					.devices = options->devices,
+					.other_roots = options->other_roots,
 					.device_count = options->device_count};
 	r = scan_all(scan, options);
 	if (r == 0) {

@@ -61,12 +61,11 @@ struct sb_pinscan_options {
 	bool trust_pidns;
 	bool want_holders;
 	struct sb_pin_match match;
-	/*
-	 * Devices of the roots swept: mount points count on these. NULL: the roots are not known,
-	 * and mount points directly below the top of any tmpfs count.
-	 */
+	/* Devices of the roots: mount points count on these. */
 	const dev_t *devices;
 	size_t device_count;
+	/* There may be others: mount points directly below the top of any tmpfs count too. */
+	bool other_roots;
 };
 
 struct sb_pinscan; /* a scan's result */

@@ -204,14 +204,15 @@ static int match_point(struct sb_pinset *set, const struct sb_mount_table *table
 {
 	const struct sighting sighting = {.use = SB_PIN_MOUNTPOINT, .namespace_inode = inode};
 	const struct sb_mount *parent = sb_mount_table_find(table, mount->parent_id);
-	bool roots_known = set->devices != NULL;
+	bool staging;
 	sb_auto_free char *path = NULL;
 	size_t skip;
 	int length;
 
 	if (!parent || parent == mount || !*mount->point)
 		return 0;
-	if (roots_known ? !is_staging_device(set, parent->device) : parent->kind != SB_FS_TMPFS)
+	staging = is_staging_device(set, parent->device);
+	if (!staging && !(set->other_roots && parent->kind == SB_FS_TMPFS))
 		return 0;
 	skip = strcmp(parent->point, "/") == 0 ? 0 : strlen(parent->point);
 	if (strncmp(mount->point, parent->point, skip) != 0)
@@ -222,7 +223,7 @@ static int match_point(struct sb_pinset *set, const struct sb_mount_table *table
 		path = NULL;
 		return -ENOMEM;
 	}
-	return match_components(set, path, (size_t)length, !roots_known, &sighting);
+	return match_components(set, path, (size_t)length, !staging, &sighting);
 }
 
 void sb_pinset_unescape_octal(char *text)

@@ -9,6 +9,7 @@ struct sb_pinset {
 	const struct sb_pin_match *match;
 	const dev_t *devices; /* see struct sb_pinscan_options */
 	size_t device_count;
+	bool other_roots;
 	uint64_t own_namespace; /* inode number; 0: not known */
 	void *tree;		/* of struct sb_pin, by name; tsearch(3) */
 	size_t count;

@@ -230,6 +230,19 @@ static size_t split_fields(char *text, char *fields[FIELDS_NEEDED])
 	return count;
 }
 
+/* The number in front of the name, and the blank between them. */
+static bool parse_leading_pid(const char *text, const char *open, uint64_t *ret)
+{
+	char number[16];
+	size_t length = (size_t)(open - text);
+
+	if (length < 2 || length > sizeof(number) || open[-1] != ' ')
+		return false;
+	memcpy(number, text, length - 1);
+	number[length - 1] = '\0';
+	return sb_text_parse_u64(number, INT_MAX, ret) == 0;
+}
+
 int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret)
 {
 	/* The name may hold anything, ") S 1 " too; what follows it holds no parenthesis. */
@@ -238,10 +251,10 @@ int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret
 	struct sb_proc_stat stat = {0};
 	char numbers[STAT_MAX];
 	char *fields[FIELDS_NEEDED];
-	uint64_t parent, flags, threads;
+	uint64_t pid, parent, flags, threads;
 	size_t comm, rest;
 
-	if (!open || !close || close < open)
+	if (!open || !close || close < open || !parse_leading_pid(text, open, &pid))
 		return -EINVAL;
 	comm = (size_t)(close - open - 1);
 	rest = length - (size_t)(close + 1 - text);
@@ -256,6 +269,7 @@ int sb_proc_parse_stat(const char *text, size_t length, struct sb_proc_stat *ret
 	    sb_text_parse_u64(fields[FIELD_THREADS], INT_MAX, &threads) < 0 ||
 	    sb_text_parse_u64(fields[FIELD_START], UINT64_MAX, &stat.start) < 0)
 		return -EINVAL;
+	stat.pid = (pid_t)pid;
 	stat.state = fields[0][0];
 	stat.parent = (pid_t)parent;
 	stat.kernel_thread = (flags & PF_KTHREAD) != 0;

@@ -92,6 +92,7 @@ void sb_proc_comm(int procfs, const char *task, char buffer[SB_PROC_COMM_MAX]);
 
 /* What stat tells of a process (proc_pid_stat(5)); any bytes in the name. */
 struct sb_proc_stat {
+	pid_t pid; /* whose this is: another's when that is mounted over its directory */
 	char comm[SB_PROC_COMM_MAX];
 	char state; /* R S D T t Z X I ... */
 	pid_t parent;

@@ -55,6 +55,18 @@ int sb_roots_add_runtime(struct sb_roots *roots, uid_t uid)
 	return add_below(roots, name, uid);
 }
 
+int sb_roots_add_default(struct sb_roots *roots, uid_t uid)
+{
+	const char *temporary = getenv("TMPDIR");
+	int r = sb_roots_add_runtime(roots, uid);
+
+	if (r == 0)
+		r = sb_roots_add(roots, "/dev/shm", uid, false);
+	if (r == 0)
+		r = sb_roots_add(roots, temporary && *temporary ? temporary : "/tmp", uid, false);
+	return r;
+}
+
 int sb_roots_add_all_users(struct sb_roots *roots)
 {
 	sb_auto_closedir DIR *dir = opendir(RUNTIME_DIRS);

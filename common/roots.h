@@ -22,6 +22,10 @@ int sb_roots_add(struct sb_roots *roots, const char *path, uid_t uid, bool requi
 /* Adds /run/user/UID, which may be absent. -ENOMEM. */
 int sb_roots_add_runtime(struct sb_roots *roots, uid_t uid);
 
+/* Adds the default roots: /run/user/UID, /dev/shm and ${TMPDIR:-/tmp}, as far as present. -ENOMEM.
+ */
+int sb_roots_add_default(struct sb_roots *roots, uid_t uid);
+
 /*
  * Adds every directory of /run/user whose name is a number, each for its owner. A /run/user that
  * is absent adds none. -errno when it cannot be listed.

@@ -195,7 +195,10 @@ void sb_spare_free(struct sb_spare_facts *facts)
 	sb_pipes_free(&facts->pipes);
 }
 
-/* Without the right to see its executable its name has to do. */
+/*
+ * Without the right to see its executable it may be another run of this program, or a stray that
+ * calls itself so: then it is left alone, and no answer is given as if that were known.
+ */
 static bool is_called_like_us(const struct sb_process *process)
 {
 	return strncmp(process->stat.comm, program_invocation_short_name, COMM_SHOWN) == 0;
@@ -207,7 +210,7 @@ static int is_another_run(const struct sb_spare_facts *facts, const struct sb_pr
 	int r = read_executable(facts->view->procfs, process->pid, &executable);
 
 	if (r <= 0)
-		return r < 0 ? r : is_called_like_us(process);
+		return r < 0 || !is_called_like_us(process) ? r : -EACCES;
 	return is_same_object(&executable, &facts->executable);
 }
 

@@ -4,9 +4,11 @@
 #include "text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* (uid_t)-1 means "no uid" to the kernel. */
 #define UID_LARGEST ((uint64_t)UINT32_MAX - 1)
@@ -129,20 +131,35 @@ static int add_line(char *line, uid_t uid, const char *name, struct sb_uid_set *
 	return sb_uid_set_add(set, (uid_t)first, (uid_t)(last > UID_LARGEST ? UID_LARGEST : last));
 }
 
+/* A fifo in the place of a file would be waited for. */
+static int open_regular(const char *file, FILE **ret)
+{
+	sb_auto_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	*ret = fdopen(fd, "r");
+	if (!*ret)
+		return -errno;
+	sb_scope_take_fd(&fd);
+	return 0;
+}
+
 int sb_user_add_subordinates(uid_t uid, const char *file, struct sb_uid_set *set)
 {
 	sb_auto_free char *name = sb_user_name(uid);
-	sb_auto_fclose FILE *f = fopen(file, "re");
+	sb_auto_fclose FILE *f = NULL;
 	sb_auto_free char *line = NULL;
 	size_t size = 0;
+	int r = name ? open_regular(file, &f) : -ENOMEM;
 
-	if (!name)
-		return -ENOMEM;
-	if (!f)
-		return errno == ENOENT ? 0 : -errno;
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
 	while (getline(&line, &size, f) >= 0) {
-		int r = add_line(line, uid, name, set);
-
+		r = add_line(line, uid, name, set);
 		if (r < 0)
 			return r;
 	}

@@ -23,14 +23,37 @@ WITH='with() { setpriv --bounding-set="-all,$1" --inh-caps=-all "${@:2}"; }
 	assert_output "stray processes killed: 2"
 }
 
-@test "privileges: CAP_KILL ends another user's, and spares its keep-alives and other runs" {
+@test "privileges: CAP_KILL ends another user's, and spares its keep-alives" {
 	ns "$WITH"'start sleep infinity; kept=$started
-		exec 9>$T/l; flock 9; start sb-killstray --lock=$T/l; run=$started
 		start sleep 300; a=$started; start_stubborn; b=$started
 		with +kill sb-killstray --uid=$USER_UID --grace=100ms
-		expect_gone $a; expect_gone $b; expect_lives $kept; expect_lives $run'
+		expect_gone $a; expect_gone $b; expect_lives $kept'
 	assert_success
 	assert_output "stray processes killed: 2"
+}
+
+@test "privileges: with CAP_KILL alone what may be another run is left, without a count; CAP_SYS_PTRACE tells" {
+	ns "$WITH"'exec 9>$T/l; flock 9; start sb-killstray --lock=$T/l; run=$started
+		start sleep 300; a=$started
+		s=0; with +kill sb-killstray --uid=$USER_UID --grace=100ms || s=$?
+		[ $s = 3 ]; expect_gone $a; expect_lives $run
+		start sleep 300; a=$started
+		with +kill,+sys_ptrace sb-killstray --uid=$USER_UID --grace=100ms
+		expect_gone $a; expect_lives $run'
+	assert_success
+	assert_output "stray processes killed: 1"
+	assert_regex "$stderr" "cannot read process '[0-9]+ \(sb-killstray\)': Permission denied"
+}
+
+@test "a stray that calls itself sb-killstray and cannot be looked at: left, and never told as none" {
+	# Who runs what it may not read is not to be looked at by others of its uid.
+	ns 'cp /bin/sleep $T/sb-killstray; chmod 711 $T/sb-killstray
+		name=sb-killstray start $T/sb-killstray 300
+		s=0; setpriv --reuid $USER_UID --regid $USER_UID --clear-groups --no-new-privs \
+			--bounding-set=-all --inh-caps=-all sb-killstray --grace=100ms || s=$?
+		expect_lives $started; exit $s'
+	assert_failure 3
+	assert_output ""
 }
 
 @test "privileges: without CAP_KILL another user's are survivors, with the reason" {

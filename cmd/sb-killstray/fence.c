@@ -3,6 +3,7 @@
 #include "proc.h"
 #include "text.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@ static const char *const words[FENCE_COUNT] = {
 	[FENCE_OPEN] = "nothing stands in the way",
 	[FENCE_NO_PROCFS] = "its self is not this process: it is no procfs, or that of another pid "
 			    "namespace; mount the procfs of this one there",
+	[FENCE_NO_ROOM] = "its self cannot be read, for want of file descriptors or memory; raise "
+			  "the limits (ulimit -n, ulimit -v)",
 	[FENCE_HOST] = "this is the initial pid namespace, so these are all that the user runs on "
 		       "this host; say --host, --pid or --cgroup for what is meant",
 	[FENCE_ROOT] =
@@ -26,16 +29,21 @@ const char *fence_describe(enum fence fence)
  * In the procfs of an outer pid namespace we have another number, or by chance the same; there
  * status tells a number for each namespace.
  */
-static bool is_ours(int procfs)
+static enum fence check_ours(int procfs)
 {
 	struct sb_proc_status status;
 	char link[24];
 	uint64_t number;
+	int r;
 
-	return sb_proc_is_procfs(procfs) &&
-	       sb_proc_readlink(procfs, "self", link, sizeof(link)) > 0 &&
-	       sb_text_parse_u64(link, INT_MAX, &number) == 0 && (pid_t)number == getpid() &&
-	       sb_proc_read_status(procfs, "self", &status) == 0 && status.levels <= 1;
+	if (!sb_proc_is_procfs(procfs) ||
+	    sb_proc_readlink(procfs, "self", link, sizeof(link)) <= 0 ||
+	    sb_text_parse_u64(link, INT_MAX, &number) < 0 || (pid_t)number != getpid())
+		return FENCE_NO_PROCFS;
+	r = sb_proc_read_status(procfs, "self", &status);
+	if (r == -EMFILE || r == -ENFILE || r == -ENOMEM)
+		return FENCE_NO_ROOM;
+	return r == 0 && status.levels <= 1 ? FENCE_OPEN : FENCE_NO_PROCFS;
 }
 
 /* What cannot be learnt is taken for the one where more can be broken. */
@@ -50,8 +58,10 @@ static bool is_initial_namespace(int procfs)
 
 enum fence fence_check(const struct options *options, int procfs)
 {
-	if (!is_ours(procfs))
-		return FENCE_NO_PROCFS;
+	enum fence ours = check_ours(procfs);
+
+	if (ours != FENCE_OPEN)
+		return ours;
 	if (!is_initial_namespace(procfs))
 		return FENCE_OPEN;
 	if (!options->host && !options->cgroup && !options->only.count)

@@ -9,6 +9,7 @@
 enum fence {
 	FENCE_OPEN,
 	FENCE_NO_PROCFS, /* what it would read is no procfs, or that of another pid namespace */
+	FENCE_NO_ROOM,	 /* nor can that be learnt: no descriptor or no memory is left */
 	FENCE_HOST,	 /* the initial pid namespace, and nothing says that it is meant */
 	FENCE_ROOT,	 /* there, and root is not named */
 	FENCE_COUNT,

@@ -59,7 +59,7 @@ static sb_status_set refuse(const struct options *options, const struct means *m
 	struct sb_strays *strays = NULL;
 
 	sb_log_cannot_because(SB_LOG_ERROR, "use", options->cli.procfs, fence_describe(fence));
-	if (fence != FENCE_NO_PROCFS && run(options, means, true, &strays) == 0)
+	if (fence >= FENCE_HOST && run(options, means, true, &strays) == 0)
 		sb_log_say(SB_LOG_ERROR, "refused: it would have ended %zu processes of uid %u",
 			   sb_strays_count(strays).found, options->cli.uid);
 	sb_strays_free(strays);

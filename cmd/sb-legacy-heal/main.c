@@ -87,6 +87,7 @@ static void prepare(struct heal *heal)
 		.dry_run = options->cli.dry_run,
 		.budget_ns = options->budget_ns,
 		.tell = sb_outcome_tell,
+		.tell_closure = &heal->sweep,
 		.scan_options =
 			{
 				.procfs = options->cli.procfs,
@@ -119,7 +120,7 @@ static sb_status_set sweep_all(struct heal *heal)
 			sb_sweep_root(&heal->sweep, root);
 		if (!root->present)
 			sb_log_about(SB_LOG_INFO, root->path, "not there, skipping");
-		statuses |= sb_outcome_statuses(root);
+		statuses |= sb_outcome_statuses(&heal->sweep, root);
 		if (root->counts.verdict[SB_VERDICT_YOUNG])
 			statuses |= SB_STATUS_BIT(SB_STATUS_YOUNG);
 	}
@@ -267,10 +268,11 @@ static sb_status_set run(struct heal *heal)
 
 int main(int argc, char **argv)
 {
-	struct heal heal = {.sweep.liveness.procfs = -1};
+	static struct heal heal; /* more than some stacks have room for */
 	sb_status_set statuses;
 	int r;
 
+	heal.sweep.liveness.procfs = -1;
 	options_parse(&heal.options, argc, argv);
 	heal.sweep.rules = sb_rules_legacy();
 	heal.sweep.budget_ns = heal.options.budget_ns;

@@ -5,11 +5,22 @@
 #include "coverage.h"
 #include "log.h"
 #include "pinscan.h"
+#include "roots.h"
 
 #include <string.h>
 
+/* Where entries may stand is not asked for here: by default, and on any tmpfs. */
+static int find_roots(const struct options *options, struct sb_roots *roots)
+{
+	int r = sb_roots_add_default(roots, options->cli.uid);
+
+	return r < 0 ? r : sb_roots_open(roots);
+}
+
 static int scan(const struct options *options, struct sb_pinscan **ret)
 {
+	struct sb_roots roots = {0};
+	int r = find_roots(options, &roots);
 	struct sb_pinscan_options asked = {
 		.procfs = options->cli.procfs,
 		.procfs_given = options->cli.procfs_given,
@@ -20,9 +31,15 @@ static int scan(const struct options *options, struct sb_pinscan **ret)
 		.trust_pidns = options->evidence.trust_pidns,
 		.want_holders = options->holders,
 		.match = options->match,
+		.devices = roots.devices,
+		.device_count = roots.device_count,
+		.other_roots = true,
 	};
 
-	return sb_pinscan_run(&asked, ret);
+	if (r == 0)
+		r = sb_pinscan_run(&asked, ret);
+	sb_roots_free(&roots);
+	return r;
 }
 
 static sb_status_set judge(const struct options *options, const struct sb_pinscan *result)

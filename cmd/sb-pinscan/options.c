@@ -45,7 +45,7 @@ static void add_entry(struct argp_state *state, struct options *options, const c
 {
 	if (!*name)
 		argp_error(state, "a NAME must not be empty");
-	if (strchr(name, '/'))
+	if (strchr(name, '/') || sb_names_is_dot(name))
 		argp_error(state, "'%s': a NAME is an entry's name, not a path", name);
 	sb_cli_add(state, &options->match.names.item, &options->match.names.count, name);
 }

@@ -15,21 +15,13 @@
 static int find_roots(const struct options *options, struct sb_roots *roots)
 {
 	uid_t uid = options->cli.uid;
-	const char *temporary = getenv("TMPDIR");
 	int r = 0;
 
 	if (options->all_users)
 		return sb_roots_add_all_users(roots);
 	for (size_t i = 0; r == 0 && i < options->root_count; i++)
 		r = sb_roots_add(roots, options->roots[i], uid, true);
-	if (r < 0 || options->root_count)
-		return r;
-	r = sb_roots_add_runtime(roots, uid);
-	if (r == 0)
-		r = sb_roots_add(roots, "/dev/shm", uid, false);
-	if (r == 0)
-		r = sb_roots_add(roots, temporary && *temporary ? temporary : "/tmp", uid, false);
-	return r;
+	return r < 0 || options->root_count ? r : sb_roots_add_default(roots, uid);
 }
 
 /* Gives up what acting for others does not take, and opens the roots. */
@@ -59,6 +51,7 @@ static void prepare(const struct options *options, const struct sb_roots *roots,
 		.dry_run = options->cli.dry_run,
 		.budget_ns = options->budget_ns,
 		.tell = sb_outcome_tell,
+		.tell_closure = sweep,
 		.scan_options =
 			{
 				.procfs = options->cli.procfs,
@@ -87,7 +80,7 @@ static sb_status_set sweep_all(struct sb_sweep *sweep, struct sb_roots *roots)
 
 		if (root->fd >= 0 && !root->duplicate && !root->error && !sb_interrupt_pending())
 			sb_sweep_root(sweep, root);
-		statuses |= sb_outcome_statuses(root);
+		statuses |= sb_outcome_statuses(sweep, root);
 	}
 	return statuses;
 }
@@ -116,7 +109,7 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	struct sb_roots roots = {0};
-	struct sb_sweep sweep = {0};
+	static struct sb_sweep sweep; /* more than some stacks have room for */
 	sb_status_set statuses = 0;
 	int r;
 

@@ -103,7 +103,7 @@ static void others_can_read_it(void **state)
 	assert_int_equal(st.st_mode & 07777, 0644);
 }
 
-static void a_link_is_replaced_not_followed(void **state)
+static void only_a_regular_file_is_replaced(void **state)
 {
 	struct stat st;
 	char text[64];
@@ -114,12 +114,20 @@ static void a_link_is_replaced_not_followed(void **state)
 	close(fd);
 	unlink("x.prom");
 	assert_int_equal(symlink("target", "x.prom"), 0);
-	assert_int_equal(save_something("x.prom"), 0);
+	assert_int_equal(save_something("x.prom"), -EEXIST);
 	assert_int_equal(lstat("x.prom", &st), 0);
-	assert_true(S_ISREG(st.st_mode));
+	assert_true(S_ISLNK(st.st_mode));
 	read_file("target", text, sizeof(text));
 	assert_string_equal(text, "kept");
 	unlink("target");
+	unlink("x.prom");
+	/* As /dev/null is none. */
+	assert_int_equal(mkfifo("x.prom", 0600), 0);
+	assert_int_equal(save_something("x.prom"), -EEXIST);
+	assert_int_equal(lstat("x.prom", &st), 0);
+	assert_true(S_ISFIFO(st.st_mode));
+	unlink("x.prom");
+	assert_int_equal(save_something("x.prom"), 0);
 }
 
 static void what_fails_leaves_nothing(void **state)
@@ -129,7 +137,7 @@ static void what_fails_leaves_nothing(void **state)
 	(void)state;
 	assert_int_equal(save_something("missing/x.prom"), -ENOENT);
 	assert_int_equal(mkdir("d", 0700), 0);
-	assert_int_equal(save_something("d"), -EISDIR);
+	assert_int_equal(save_something("d"), -EEXIST);
 	assert_int_equal(rmdir("d"), 0);
 	/* The one that was there before is there still. */
 	read_file("x.prom", text, sizeof(text));
@@ -165,7 +173,7 @@ int main(void)
 		cmocka_unit_test(format),
 		cmocka_unit_test(large_counts_are_exact),
 		cmocka_unit_test(others_can_read_it),
-		cmocka_unit_test(a_link_is_replaced_not_followed),
+		cmocka_unit_test(only_a_regular_file_is_replaced),
 		cmocka_unit_test(what_fails_leaves_nothing),
 		cmocka_unit_test(the_rest_of_a_killed_run_is_no_obstacle),
 		cmocka_unit_test(dropped),

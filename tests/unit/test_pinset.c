@@ -106,7 +106,10 @@ static void only_an_overlays_options_name_layers(void **state)
 /* The root of a swept tmpfs on /run/u, and what else is mounted. */
 static const char *with_mounts(const dev_t *devices, size_t count, struct sb_mount mount)
 {
-	struct sb_pinset set = {.match = &by_prefix, .devices = devices, .device_count = count};
+	struct sb_pinset set = {.match = &by_prefix,
+				.devices = devices,
+				.device_count = count,
+				.other_roots = !devices};
 	struct sb_mount_table table = {0};
 	const char *names;
 
@@ -226,7 +229,7 @@ static void names_are_literal_and_whole(void **state)
 
 static void what_is_mounted_here_alone(void **state)
 {
-	struct sb_pinset set = {.match = &by_prefix, .own_namespace = INODE};
+	struct sb_pinset set = {.match = &by_prefix, .own_namespace = INODE, .other_roots = true};
 	struct sb_mount_table table = {0};
 
 	(void)state;
