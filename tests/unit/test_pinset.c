@@ -251,7 +251,7 @@ static void what_is_mounted_here_alone(void **state)
 	sb_mount_table_free(&table);
 	sb_pinset_free(&set);
 	/* Where ours is not known, none is. */
-	set = (struct sb_pinset){.match = &by_prefix};
+	set = (struct sb_pinset){.match = &by_prefix, .other_roots = true};
 	add(&table, (struct sb_mount){.id = 1, .kind = SB_FS_TMPFS, .point = "/r"});
 	add(&table, (struct sb_mount){.id = 2, .parent_id = 1, .point = "/r/sb_a"});
 	assert_int_equal(sb_pinset_absorb(&set, &table, 0), 0);
