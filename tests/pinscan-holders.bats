@@ -133,11 +133,14 @@ teardown() {
 @test "holders: a file of subordinate uids that cannot be read leaves it unproven" {
 	touch /etc/subuid
 	mount --bind "$D" /etc 2>/dev/null || fail "cannot cover /etc"
-	mkdir "$D/subuid" # opens, and cannot be read
-	for way in $WALK_WAYS; do
-		scan "$way" --uid="$USER_UID" "$F"
-		assert_status 3
-		[[ $stderr == *subuid* ]]
+	for kind in "mkdir" "mkfifo"; do # opens, and cannot be read; would be waited for
+		"$kind" "$D/subuid"
+		for way in $WALK_WAYS; do
+			scan "$way" --uid="$USER_UID" "$F"
+			assert_status 3
+			[[ $stderr == *subuid* ]]
+		done
+		rm -r "$D/subuid"
 	done
 	umount /etc
 }

@@ -176,6 +176,26 @@ teardown() {
 	assert_pinned_by "$ROOT_WAYS" "$E"
 }
 
+@test "names: mount points on the filesystem of a default root, be it a tmpfs or not" {
+	disk=$(mktemp -d /var/tmp/sb.XXXXXX)
+	mkdir -p "$disk/$E" "$disk/in/${E}in"
+	# shellcheck disable=SC2016
+	hold unshare --mount --propagation private sh -c '
+		mount -t tmpfs own "$0" && mount -t tmpfs own "$1" && echo ready && exec sleep infinity' \
+		"$disk/$E" "$disk/in/${E}in"
+	export TMPDIR=$disk
+	for name in "$E" "${E}in"; do
+		for way in $ROOT_WAYS; do
+			scan "$way" "$name"
+			[ "$status" = 7 ] || break 2
+		done
+	done
+	unset TMPDIR
+	let_go
+	rm -r "$disk"
+	assert_status 7
+}
+
 @test "names: a mount point on another filesystem that merely has the name" {
 	# A directory of the root filesystem, which is no tmpfs.
 	other=$(mktemp -d /var/tmp/sb.XXXXXX)

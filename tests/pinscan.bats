@@ -66,7 +66,7 @@ teardown() {
 }
 
 @test "pinscan: a NAME with a slash, or empty, is a usage error" {
-	for name in "/run/user/1000/$E" "$E/" "/" "./$E" ""; do
+	for name in "/run/user/1000/$E" "$E/" "/" "./$E" "." ".." ""; do
 		run --separate-stderr sb-pinscan "$name"
 		assert_status 2
 		assert_output ""

@@ -185,6 +185,22 @@ metric() { # NAME: its value
 	assert_failure 2
 }
 
+@test "metrics: what is there and no regular file stays, and nothing is done" {
+	local there=$BATS_TEST_TMPDIR/there
+	mknod "$there.device" c 1 3
+	mkfifo "$there.fifo"
+	ln -s /dev/null "$there.link"
+	mkdir "$there.directory"
+	for file in "$there".*; do
+		kind=$(stat -c %F "$file")
+		run "${sweep[@]}" --metrics="$file" "$R"
+		assert_failure 2
+		assert_output --partial "'$file' is there, and no regular file"
+		assert_equal "$(stat -c %F "$file")" "$kind"
+	done
+	assert [ "$(ls "$R" | wc -l)" -gt 3 ]
+}
+
 @test "sb-legacy-heal draws, shows progress and writes metrics alike" {
 	local name
 	for name in $(seq -f tmp%08g 70); do

@@ -244,6 +244,9 @@ teardown() {
 	stage "${P}${DEAD}_x" "${P}0_m"
 	sweep -v "$R"
 	assert_regex "$stderr" "sb-sweep: '$R/${P}${DEAD}_x': removed"
+	stage "${P}${DEAD}_x"
+	run --separate-stderr sb-sweep -n -v "$R"
+	assert_regex "$stderr" "sb-sweep: '$R/${P}${DEAD}_x': would be removed"
 	assert_regex "$stderr" "sb-sweep: '$R/${P}0_m': kept: malformed"
 }
 
@@ -266,6 +269,44 @@ teardown() {
 	sweep "$root"
 	assert_equal "${#lines[@]}" 1
 	assert_output --partial 'odd\xff\x0a: removed'
+}
+
+@test "a file of output that may not grow: status 1, and all of it was done" {
+	stage "${P}${DEAD}_a" "${P}${DEAD}_b" "${P}${DEAD}_c"
+	run bash -c 'ulimit -f 0; exec sb-sweep -v "$1" >"$2/out" 2>"$2/err"' _ "$R" "$BATS_TEST_TMPDIR"
+	assert_failure 1
+	assert_left
+	run bash -c 'ulimit -f 0; exec sb-pinscan --json >"$1/out"' _ "$BATS_TEST_TMPDIR"
+	assert_failure 1
+	assert_output --partial "cannot write 'standard output': File too large"
+	stage "${P}${DEAD}_a"
+	run bash -c 'ulimit -f 0; exec sb-sweep --metrics="$2/m.prom" "$1" | cat' _ "$R" "$BATS_TEST_TMPDIR"
+	assert_output --partial "cannot write '$BATS_TEST_TMPDIR/m.prom': File too large"
+	run ls "$BATS_TEST_TMPDIR"
+	refute_output --partial m.prom
+}
+
+@test "a procfs that cannot be opened: nothing is removed, and that is status 3" {
+	stage "${P}${DEAD}_a"
+	run --separate-stderr sb-sweep --procfs=/mnt/nowhere "$R"
+	assert_failure 3
+	assert_regex "$stderr" "kept 1 as alive, for /mnt/nowhere cannot be opened: No such file"
+	assert_left "${P}${DEAD}_a"
+}
+
+@test "wrong usage repeats no byte that a terminal or the journal would obey" {
+	local argument journal=$BATS_TEST_TMPDIR/journal
+	for argument in $'--budget=\e[2J\n<0>kernel: forged' $'--nothing\e[2J\n<0>forged' \
+		$'--uid=\e\n<0>forged' $'--prefix=/\e\n<0>forged' $'--evidence=\e\n<0>forged'; do
+		exec 9>"$journal"
+		run --separate-stderr env JOURNAL_STREAM="$(stat -L -c %d:%i "/proc/$BASHPID/fd/9")" \
+			sh -c 'exec sb-sweep "$1" 2>&9' _ "$argument"
+		assert_failure 2
+		exec 9>&-
+		run cat -v "$journal"
+		assert_line --index 0 --regexp '^<3>sb-sweep: .*\\x1b'
+		refute_line --regexp '^[^<]|^<0>|\^\['
+	done
 }
 
 @test "stdout closed, or full: status 1, said so, and the entries went" {

@@ -254,6 +254,35 @@ start_of_init() {
 	assert_counts seen=1 dirs=1
 }
 
+@test "a name that two prefixes read as two numbers is nobody's, in either order" {
+	sleeper
+	# The launcher lives; its number without the first digit is another's.
+	touch "$R/${P}${SLEEPER}_x" "$R/${P}${SLEEPER:0:1}y"
+	age "1 hour" "$R"/*
+	for order in "${P}${SLEEPER:0:1} $P" "$P ${P}${SLEEPER:0:1}"; do
+		# shellcheck disable=SC2086
+		set -- $order
+		sweep --json -p "$1" -p "$2" "$R"
+		assert_success
+		assert_counts seen=2 malformed=2
+	done
+	assert_left "${P}${SLEEPER}_x" "${P}${SLEEPER:0:1}y"
+}
+
+@test "a launcher whose directory in /proc is covered by a younger process's is still alive" {
+	local stamp
+	stamp=$(($(start_of_init) + 5))
+	stage "${P}1_x"
+	touch -d "@$stamp" "$R/${P}1_x"
+	sleeper
+	# shellcheck disable=SC2016
+	run --separate-stderr unshare --mount --propagation private sh -c '
+		mount --bind "/proc/$1" /proc/1 && exec sb-sweep --json --max-age=1s --min-age=0 "$2"' \
+		_ "$SLEEPER" "$R"
+	assert_counts seen=1 alive=1
+	assert_left "${P}1_x"
+}
+
 @test "prefixes are matched byte for byte" {
 	local prefix kept=()
 	for prefix in 'a*' '[x]' '.' '\d' '%s' 'p q'; do
