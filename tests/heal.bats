@@ -206,7 +206,7 @@ marker_state() {
 	assert_counts seen=65 dirs=64 young=1
 }
 
-@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; a day later the rest" {
+@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; the one is no pile a day later" {
 	pile 99
 	perfect
 	age "23 hours" "$R/$X"
@@ -214,12 +214,34 @@ marker_state() {
 	assert_failure 5
 	assert_counts seen=100 dirs=99 young=1
 	assert_equal "$(marker_state)" withheld
-	pile 63
+	assert_not_exist "$M"
+	# A day later it is old enough, but alone it proves nothing any more: it stays, for good.
 	age "25 hours" "$R/$X"
 	heal --json "$R"
 	assert_success
-	assert_counts seen=64 dirs=64
+	assert_counts seen=1 below_threshold=1
+	assert_equal "$(json '"\(.engaged) \(.marker.state)"')" "false stamped"
+	assert_regex "$(cat "$M")" '^[0-9]+ removed=0$'
+	heal --json "$R"
+	assert_equal "$(marker_state)" present
+	assert_left "$X"
+}
+
+@test "100 candidates, one of them 23 h old: with --threshold=1 a day later the rest goes too" {
+	pile 99
+	perfect
+	age "23 hours" "$R/$X"
+	heal --json "$R"
+	assert_failure 5
+	assert_counts seen=100 dirs=99 young=1
+	assert_not_exist "$M"
+	age "25 hours" "$R/$X"
+	heal --json --threshold=1 "$R"
+	assert_success
+	assert_counts seen=1 dirs=1
 	assert_equal "$(marker_state)" stamped
+	assert_regex "$(cat "$M")" '^[0-9]+ removed=1$'
+	assert_left
 }
 
 @test "fence 7: pinned" {
