@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 	M=$BATS_TEST_TMPDIR/state/sb-tools/legacy-heal.done
 	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
@@ -94,6 +93,7 @@ marker_state() {
 }
 
 @test "fence 1: a root of another user is refused" {
+	need_root
 	pile 100
 	chown "$USER_UID" "$R"
 	heal "$R"
@@ -152,6 +152,7 @@ marker_state() {
 }
 
 @test "fence 4: another owner" {
+	need_root
 	pile_but_one
 	perfect
 	chown "$USER_UID" "$R/$X"
@@ -259,6 +260,7 @@ marker_state() {
 }
 
 @test "fence 7: without proof all is kept, with a warning: status 3, no marker; with it, healed" {
+	need_root
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 100
 	mkdir "$BATS_TEST_TMPDIR/own"
@@ -408,6 +410,7 @@ refused() {
 }
 
 @test "the marker is a directory, a fifo, a device: refused, no hang" {
+	need_root
 	mkdir -p "$M"
 	refused "it is no regular file"
 	rmdir "$M"
@@ -419,6 +422,7 @@ refused() {
 }
 
 @test "the marker belongs to another user, or others may write to it: refused" {
+	need_root
 	local mode
 	mkdir -p "${M%/*}"
 	echo theirs >"$M"
@@ -439,6 +443,7 @@ refused() {
 }
 
 @test "root's marker counts for the user, and so does the user's own" {
+	need_root
 	local own=$BATS_TEST_TMPDIR/m
 	chmod 700 "$R"
 	chown "$USER_UID" "$R"
@@ -477,6 +482,7 @@ refused() {
 }
 
 @test "the marker's place when root acts for another user: /var/lib/sb-tools" {
+	need_root
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 64
 	mount -t tmpfs -o mode=755 sb-tests /var/lib
@@ -490,6 +496,7 @@ refused() {
 }
 
 @test "no place for the marker: status 2, nothing is touched" {
+	need_root
 	pile 64
 	run --separate-stderr setpriv --reuid 61002 --clear-groups \
 		env -u XDG_STATE_HOME -u HOME sb-legacy-heal "$R"
@@ -590,6 +597,7 @@ refused() {
 }
 
 @test "a user heals the user's own" {
+	need_root
 	local state=$BATS_TEST_TMPDIR/state
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 64

@@ -7,9 +7,11 @@ AS_USER=(setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups)
 # A root $R of the ordinary user's with one dead entry $E in it, a free one $F, and directories to
 # bind on: $T1 to $T3, an empty one $EMPTY, and one with its own filesystem, $OWN.
 make_entries() {
-	local dead
+	local dead owner=$USER_UID
 	dead=$(dead_pid)
-	make_root "$USER_UID"
+	# In the user namespace of an ordinary user there is no other uid.
+	[ "$SB_TEST_PRIVILEGED" = 1 ] || owner=0
+	make_root "$owner"
 	E=${P}${dead}_pin${BASHPID}x$RANDOM
 	F=${P}${dead}_free${BASHPID}x$RANDOM
 	D=$(mktemp -d /mnt/places.XXXXXX)
@@ -17,7 +19,7 @@ make_entries() {
 	T1=$D/1 T2=$D/2 T3=$D/3 EMPTY=$D/empty OWN=$D/own
 	mkdir "$T1" "$T2" "$T3" "$EMPTY" "$OWN"
 	mkdir "$R/$E" "$R/$F"
-	chown -R "$USER_UID:$USER_UID" "$D" "$R"
+	chown -R "$owner:$owner" "$D" "$R"
 }
 
 end_entries() {
