@@ -312,7 +312,7 @@ stray processes killed: 1"
 	# As the kernel was told, so that no load of this machine moves it: how long the waits were that
 	# ran out between the first TERM and the first KILL, in ms, and what else waited there. Under load
 	# the grace may be over before there is anything to wait for.
-	run awk '/SIGTERM/ && !begun { begun = 1; next }
+	run awk '/pidfd_send_signal\(.*SIGTERM/ && !begun { begun = 1; next }
 		/pidfd_send_signal\(.*SIGKILL/ { exit }
 		begun && /ppoll\(.*Timeout/ {
 			if (!match($0, /tv_sec=[0-9]+, tv_nsec=[0-9]+/)) print
