@@ -32,7 +32,7 @@ make_playground() {
 }
 
 remove_playground() {
-	umount -l "$B"
+	[ -z "${B:-}" ] || umount -l "$B"
 }
 
 # Every path, inode, mode, owner, links, size, and the times of its content and of itself; and all

@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 	M=$BATS_TEST_TMPDIR/state/sb-tools/legacy-heal.done
 	export XDG_STATE_HOME=$BATS_TEST_TMPDIR/state
@@ -94,6 +93,7 @@ marker_state() {
 }
 
 @test "fence 1: a root of another user is refused" {
+	need_root
 	pile 100
 	chown "$USER_UID" "$R"
 	heal "$R"
@@ -152,6 +152,7 @@ marker_state() {
 }
 
 @test "fence 4: another owner" {
+	need_root
 	pile_but_one
 	perfect
 	chown "$USER_UID" "$R/$X"
@@ -206,7 +207,7 @@ marker_state() {
 	assert_counts seen=65 dirs=64 young=1
 }
 
-@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; a day later the rest" {
+@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; the one is no pile a day later" {
 	pile 99
 	perfect
 	age "23 hours" "$R/$X"
@@ -214,12 +215,34 @@ marker_state() {
 	assert_failure 5
 	assert_counts seen=100 dirs=99 young=1
 	assert_equal "$(marker_state)" withheld
-	pile 63
+	assert_not_exist "$M"
+	# A day later it is old enough, but alone it proves nothing any more: it stays, for good.
 	age "25 hours" "$R/$X"
 	heal --json "$R"
 	assert_success
-	assert_counts seen=64 dirs=64
+	assert_counts seen=1 below_threshold=1
+	assert_equal "$(json '"\(.engaged) \(.marker.state)"')" "false stamped"
+	assert_regex "$(cat "$M")" '^[0-9]+ removed=0$'
+	heal --json "$R"
+	assert_equal "$(marker_state)" present
+	assert_left "$X"
+}
+
+@test "100 candidates, one of them 23 h old: with --threshold=1 a day later the rest goes too" {
+	pile 99
+	perfect
+	age "23 hours" "$R/$X"
+	heal --json "$R"
+	assert_failure 5
+	assert_counts seen=100 dirs=99 young=1
+	assert_not_exist "$M"
+	age "25 hours" "$R/$X"
+	heal --json --threshold=1 "$R"
+	assert_success
+	assert_counts seen=1 dirs=1
 	assert_equal "$(marker_state)" stamped
+	assert_regex "$(cat "$M")" '^[0-9]+ removed=1$'
+	assert_left
 }
 
 @test "fence 7: pinned" {
@@ -237,6 +260,7 @@ marker_state() {
 }
 
 @test "fence 7: without proof all is kept, with a warning: status 3, no marker; with it, healed" {
+	need_root
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 100
 	mkdir "$BATS_TEST_TMPDIR/own"
@@ -386,6 +410,7 @@ refused() {
 }
 
 @test "the marker is a directory, a fifo, a device: refused, no hang" {
+	need_root
 	mkdir -p "$M"
 	refused "it is no regular file"
 	rmdir "$M"
@@ -397,6 +422,7 @@ refused() {
 }
 
 @test "the marker belongs to another user, or others may write to it: refused" {
+	need_root
 	local mode
 	mkdir -p "${M%/*}"
 	echo theirs >"$M"
@@ -417,6 +443,7 @@ refused() {
 }
 
 @test "root's marker counts for the user, and so does the user's own" {
+	need_root
 	local own=$BATS_TEST_TMPDIR/m
 	chmod 700 "$R"
 	chown "$USER_UID" "$R"
@@ -455,6 +482,7 @@ refused() {
 }
 
 @test "the marker's place when root acts for another user: /var/lib/sb-tools" {
+	need_root
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 64
 	mount -t tmpfs -o mode=755 sb-tests /var/lib
@@ -468,6 +496,7 @@ refused() {
 }
 
 @test "no place for the marker: status 2, nothing is touched" {
+	need_root
 	pile 64
 	run --separate-stderr setpriv --reuid 61002 --clear-groups \
 		env -u XDG_STATE_HOME -u HOME sb-legacy-heal "$R"
@@ -568,6 +597,7 @@ refused() {
 }
 
 @test "a user heals the user's own" {
+	need_root
 	local state=$BATS_TEST_TMPDIR/state
 	make_root "$USER_UID"
 	"$HELPERS/stage" --legacy --uid="$USER_UID" "$R" 64

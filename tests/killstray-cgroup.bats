@@ -46,13 +46,13 @@ traced() { strace -f -qq -e trace=openat -o $T/trace "$@"; }
 		start_other sleep 300; other=$started; into $other $CG/c
 		start_stubborn; into $started $CG/a
 		traced sb-killstray --uid=$USER_UID --cgroup=$CG --grace=100ms
-		expect_gone $started; expect_lives $other; ! kill_was_used
+		expect_gone $started; expect_lives $other; not kill_was_used
 		kill -KILL $other; wait_until gone $other
 
 		start sleep infinity; kept=$started; into $kept $CG/a
 		start_stubborn; into $started $CG/a
 		traced sb-killstray --uid=$USER_UID --cgroup=$CG --grace=100ms
-		expect_gone $started; expect_lives $kept; ! kill_was_used
+		expect_gone $started; expect_lives $kept; not kill_was_used
 		kill -KILL $kept; wait_until gone $kept
 
 		start_stubborn; into $started $CG/a

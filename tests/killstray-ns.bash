@@ -18,6 +18,13 @@ wait_until() {
 	done
 }
 
+# Has to be told "no": a plain "! command" is exempt from set -e, and would never fail.
+not() {
+	local told=0
+	"$@" || told=$?
+	[ "$told" -ne 0 ] && [ "$told" -ne 126 ] && [ "$told" -ne 127 ]
+}
+
 # Whether that process runs a program of that name, and has not ended.
 runs() { # PID NAME
 	[ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ] && lives "$1"

@@ -111,7 +111,36 @@ teardown() {
 
 # --- ancestors and their like ---------------------------------------------------------------------
 
-@test "through sh -c, timeout, env, setsid, su -c: the chain lives, its strays do not" {
+@test "through su -c, as root of another: the chain lives, its strays do not" {
+	getent passwd nobody >/dev/null || skip "nobody has an account here"
+	ns 'nobody=$(id -u nobody); start_as $nobody sleep 300
+		su -s /bin/sh -c "$BIN/sb-killstray; echo after" nobody; expect_gone $started
+		start_as $nobody sleep 300
+		su -s /bin/sh -c "exec $BIN/sb-killstray" nobody; expect_gone $started'
+	assert_success
+	assert_output "stray processes killed: 1
+after
+stray processes killed: 1"
+}
+
+@test "through sh -c, timeout, env, setsid, su -c: a status other than 0 comes through" {
+	local chain
+	for chain in "sh -c 'sb-killstray --uid=$OTHER_UID; exit \$?'" \
+		"sh -c 'exec sb-killstray --uid=$OTHER_UID'" "timeout 60 sb-killstray --uid=$OTHER_UID" \
+		"env A=b sb-killstray --uid=$OTHER_UID" "setsid --wait sb-killstray --uid=$OTHER_UID" \
+		"timeout 60 env A=b sh -c 'sb-killstray --uid=$OTHER_UID'"; do
+		ns 'start_other sleep 300; eval "as_user $1" || s=$?; expect_lives $started; exit ${s:-0}' "$chain"
+		assert_failure 1
+		assert_line "stray processes killed: 0"
+	done
+	getent passwd nobody >/dev/null || return 0
+	ns 'start_other sleep 300
+		su -s /bin/sh -c "$BIN/sb-killstray --uid=$OTHER_UID" nobody || s=$?
+		expect_lives $started; exit ${s:-0}'
+	assert_failure 1
+}
+
+@test "through sh -c, timeout, env, setsid: the chain lives, its strays do not" {
 	local chain
 	for chain in "sh -c 'sb-killstray; exit \$?'" "timeout 60 sb-killstray" "env A=b sb-killstray" \
 		"setsid --wait sb-killstray" "bash -c 'timeout 60 sh -c \"sb-killstray; :\"; echo after'"; do
@@ -274,6 +303,25 @@ teardown() {
 		as_user sb-killstray --grace=1s >$T/out; cat $T/saved $T/out'
 	assert_success
 	assert_line --index 0 saved
+}
+
+@test "the rest gets KILL right after the grace: it is all that is waited for in between" {
+	ns 'start_stubborn; start_stubborn
+		as_user env ASAN_OPTIONS=detect_leaks=0 strace -qq -o $T/calls sb-killstray --grace=300ms'
+	assert_success
+	# As the kernel was told, so that no load of this machine moves it: how long the waits were that
+	# ran out between the first TERM and the first KILL, in ms, and what else waited there. Under load
+	# the grace may be over before there is anything to wait for.
+	run awk '/pidfd_send_signal\(.*SIGTERM/ && !begun { begun = 1; next }
+		/pidfd_send_signal\(.*SIGKILL/ { exit }
+		begun && /ppoll\(.*Timeout/ {
+			if (!match($0, /tv_sec=[0-9]+, tv_nsec=[0-9]+/)) print
+			split(substr($0, RSTART, RLENGTH), part, /[=,]/)
+			waited += part[2] * 1000 + part[4] / 1000000
+		}
+		begun && /sleep\(|select6?\(|timer|epoll/ { print }
+		END { print begun, (waited <= 300) }' "$BATS_TEST_TMPDIR/ns/calls"
+	assert_output "1 1"
 }
 
 @test "a stopped one is woken to act on TERM, and needs no KILL" {
@@ -502,7 +550,8 @@ teardown() {
 	ns 'start sleep 300; a=$started; flock $T/l sleep 0.5 & sleep 0.1
 		as_user sb-killstray --lock=$T/l; expect_gone $a; wait $!
 		as_user sb-killstray --lock=$T/new; [ -e $T/new ]
-		start_stubborn; as_user sb-killstray --grace=1500ms --lock=$T/new & sleep 0.7; ! flock -n $T/new true; wait $!'
+		start_stubborn; as_user sb-killstray --grace=1500ms --lock=$T/new & b=$!
+		wait_until is_waiting sb-killstray; not flock -n $T/new true; wait $b; expect_gone $started'
 	assert_success
 }
 
@@ -568,13 +617,15 @@ teardown() {
 }
 
 @test "no signal but through a pidfd, none to 0, 1 or a negative number, and nothing is run" {
-	ns 'start sleep 300; start_stubborn
+	ns 'makes_processes() { grep -E "(fork|clone3?|execveat)\(" $T/calls | grep -v CLONE_THREAD; }
+		start sleep 300; start_stubborn
 		as_user strace -f -qq -o $T/calls sb-killstray --grace=100ms
-		! grep -E "[^d]_?(kill|tkill|tgkill)\(" $T/calls
-		[ "$(grep -c "execve(" $T/calls)" = 1 ]; ! grep -E "fork\(" $T/calls
+		grep -q "pidfd_send_signal(.*SIGTERM" $T/calls; grep -q "pidfd_send_signal(.*SIGKILL" $T/calls
+		not grep -E "(^|[^a-z_])(kill|tkill|tgkill|rt_sigqueueinfo|rt_tgsigqueueinfo)\(" $T/calls
+		[ "$(grep -c "execve(" $T/calls)" = 1 ]; not makes_processes
 		start sleep 300
 		as_user deny pidfd_open=ENOSYS -- strace -f -qq -o $T/calls2 sb-killstray --grace=100ms
-		grep -E "kill\($started, SIGTERM" $T/calls2; ! grep -E "kill\((-|0|1,)" $T/calls2'
+		grep -E "kill\($started, SIGTERM" $T/calls2; not grep -E "kill\((-|0|1,)" $T/calls2'
 	assert_success
 }
 
@@ -671,7 +722,7 @@ teardown() {
 		# In the foreground of its own session and with a limit: a hang has to fail, not to hang.
 		ns 'mkdir -p $T/fuse; ks-stuck $T/fuse $USER_UID $1 $T/pid 2>$T/err &
 			wait_until [ -s $T/pid ]; p=$(cat $T/pid)
-			! timeout 0.3 cat /proc/$p/cmdline >/dev/null
+			not timeout 0.3 cat /proc/$p/cmdline >/dev/null
 			start sleep 300
 			s=0; as_user timeout -s KILL 20 sb-killstray || s=$?; expect_gone $started
 			if [ $1 = sleep ]; then expect_lives $p; else expect_gone $p; fi; exit $s' "$name"

@@ -7,9 +7,11 @@ AS_USER=(setpriv --reuid "$USER_UID" --regid "$USER_UID" --clear-groups)
 # A root $R of the ordinary user's with one dead entry $E in it, a free one $F, and directories to
 # bind on: $T1 to $T3, an empty one $EMPTY, and one with its own filesystem, $OWN.
 make_entries() {
-	local dead
+	local dead owner=$USER_UID
 	dead=$(dead_pid)
-	make_root "$USER_UID"
+	# In the user namespace of an ordinary user there is no other uid.
+	[ "$SB_TEST_PRIVILEGED" = 1 ] || owner=0
+	make_root "$owner"
 	E=${P}${dead}_pin${BASHPID}x$RANDOM
 	F=${P}${dead}_free${BASHPID}x$RANDOM
 	D=$(mktemp -d /mnt/places.XXXXXX)
@@ -17,17 +19,19 @@ make_entries() {
 	T1=$D/1 T2=$D/2 T3=$D/3 EMPTY=$D/empty OWN=$D/own
 	mkdir "$T1" "$T2" "$T3" "$EMPTY" "$OWN"
 	mkdir "$R/$E" "$R/$F"
-	chown -R "$USER_UID:$USER_UID" "$D" "$R"
+	chown -R "$owner:$owner" "$D" "$R"
 }
 
 end_entries() {
 	end_started
 	unmount_root
+	# A setup that failed has no places: below "/" is everything.
+	[ -n "${D:-}" ] || return 0
 	# What a test that failed left mounted would keep its namespaces for the next one.
 	local point
 	while point=$(awk -v dir="$D/" 'index($5, dir) == 1 { p = $5 } END { print p }' \
 		/proc/self/mountinfo) && [ -n "$point" ]; do
-		umount -l "$point"
+		umount -l "$point" || break
 	done
 }
 

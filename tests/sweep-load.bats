@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 }
 
@@ -14,6 +13,7 @@ teardown() {
 }
 
 @test "a tmpfs without a free inode: they come back, and nothing had to be created" {
+	need_root
 	make_root "$USER_UID" 0700 nr_inodes=20000
 	run "$HELPERS/stage" --uid="$USER_UID" "$R" 30000
 	assert_failure
@@ -47,6 +47,7 @@ teardown() {
 }
 
 @test "100,000 foreign entries do not keep ours from going in the same pass" {
+	need_root
 	make_root "$USER_UID" 1777
 	"$HELPERS/stage" --uid="$USER_UID" --prefix="${P}1" "$R" 100
 	"$HELPERS/stage" --uid="$OTHER_UID" "$R" 100000
@@ -132,6 +133,7 @@ teardown() {
 }
 
 @test "nor when each pass begins with an entry that cannot be removed" {
+	need_root
 	local passes=0
 	"$HELPERS/stage" --uid="$USER_UID" "$R" 200
 	seq -f "$R/${P}${DEAD}_bad%g/closed/inner" 200 | xargs mkdir -p
@@ -246,6 +248,7 @@ interrupt_with() {
 }
 
 @test "storms of short processes: all is reclaimed within a few passes" {
+	need_root
 	local i
 	make_root "$USER_UID"
 	"$HELPERS/stage" --uid="$USER_UID" "$R" 2000

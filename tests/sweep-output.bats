@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 }
 
@@ -37,6 +36,7 @@ teardown() {
 }
 
 @test "default roots of another user" {
+	need_root
 	mkdir -m 700 "/run/user/$USER_UID"
 	chown "$USER_UID" "/run/user/$USER_UID"
 	mkdir "/run/user/$USER_UID/${P}${DEAD}_x"
@@ -86,6 +86,7 @@ teardown() {
 }
 
 @test "a ROOT that may not be read is status 1" {
+	need_root
 	run --separate-stderr as_user sb-sweep --json "$R"
 	assert_failure 1
 	assert_equal "$(json '.roots[0].error')" "Permission denied"
@@ -103,6 +104,7 @@ teardown() {
 }
 
 @test "--all-users sweeps each runtime directory for its owner, with one scan" {
+	need_root
 	local uid
 	mkdir -m 700 /run/user/0 "/run/user/$USER_UID" "/run/user/$OTHER_UID" /run/user/name
 	for uid in 0 "$USER_UID" "$OTHER_UID" name; do
@@ -130,6 +132,7 @@ teardown() {
 }
 
 @test "--all-users is for root alone, and goes with neither ROOT nor --uid" {
+	need_root
 	run --separate-stderr as_user sb-sweep --all-users
 	assert_failure 2
 	sweep --all-users "$R"
@@ -333,6 +336,7 @@ teardown() {
 }
 
 @test "to the journal each line starts with its level" {
+	need_root
 	stage_as_user "${P}${DEAD}_x"
 	# shellcheck disable=SC2016
 	run --separate-stderr sh -c 'exec 2>"$1"; JOURNAL_STREAM=$(stat -c %d:%i "$1") sb-sweep -v "$0" /nowhere' \
@@ -345,6 +349,7 @@ teardown() {
 }
 
 @test "a JOURNAL_STREAM that is not stderr changes nothing" {
+	need_root
 	stage_as_user "${P}${DEAD}_x"
 	JOURNAL_STREAM=1:2 sweep "$R"
 	assert_regex "$stderr" '^sb-sweep: '

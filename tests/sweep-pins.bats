@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 	N=${P}${DEAD}_held
 	F=${P}${DEAD}_free
@@ -40,6 +39,7 @@ assert_held() {
 }
 
 @test "by each kind of evidence" {
+	need_root
 	local kind
 	hold "$HELPERS/pin-hold" "$R/$N" "$T"
 	for kind in kernel namespaces mountinfo; do
@@ -52,6 +52,7 @@ assert_held() {
 }
 
 @test "a user's entry that a sandbox of the user's holds" {
+	need_root
 	make_root "$USER_UID"
 	stage_as_user "$N" "$F"
 	hold "${AS_USER[@]}" "$HELPERS/pin-hold" --userns "$R/$N" "$T"
@@ -157,6 +158,7 @@ assert_held() {
 }
 
 @test "hidepid: directories are kept as unproven with a warning, status 3; files go" {
+	need_root
 	make_root "$USER_UID"
 	stage_as_user "$N" "$F"
 	touch "$R/${P}${DEAD}_file"
@@ -172,6 +174,7 @@ assert_held() {
 }
 
 @test "hidepid and nothing that needs proof: status 0" {
+	need_root
 	make_root "$USER_UID"
 	sleeper
 	stage_as_user "${P}0_m" "${P}${SLEEPER}_x"
@@ -183,6 +186,7 @@ assert_held() {
 }
 
 @test "to the journal unproven is a warning, pinned an information" {
+	need_root
 	make_root "$USER_UID"
 	stage_as_user "$N"
 	touch "$BATS_TEST_TMPDIR/out"
@@ -199,6 +203,7 @@ assert_held() {
 }
 
 @test "--require=complete is not content with covered" {
+	need_root
 	make_root "$USER_UID"
 	stage_as_user "$F"
 	# A task of another user's that shows nothing: complete is out of reach for the user.
@@ -292,6 +297,7 @@ each_call_fails() {
 }
 
 @test "whichever call fails, the pinned entry stays: lists, links, the kernel's own answers" {
+	need_root
 	hold "$HELPERS/pin-hold" "$R/$N" "$T"
 	each_call_fails getdents64 ENOMEM namespaces 3
 	each_call_fails ioctl ENOTTY kernel 3
@@ -302,6 +308,7 @@ each_call_fails() {
 }
 
 @test "acting for a user: without the user's credentials nothing is touched" {
+	need_root
 	local rule
 	make_root "$USER_UID" 0777
 	stage_as_user "$N" "$F"
@@ -318,6 +325,7 @@ each_call_fails() {
 }
 
 @test "acting for a user: capabilities that outlive the change of uid override nothing" {
+	need_root
 	make_root "$USER_UID" 0777
 	stage_as_user "$F"
 	mkdir -m 700 "$R/$F/theirs"
@@ -336,6 +344,7 @@ each_call_fails() {
 }
 
 @test "acting for a user: capabilities that cannot be given up: nothing is touched" {
+	need_root
 	local n
 	make_root "$USER_UID"
 	stage_as_user "$F"
@@ -354,6 +363,7 @@ each_call_fails() {
 }
 
 @test "acting for a user: credentials that cannot be had again after the scan end the pass" {
+	need_root
 	local n
 	make_root "$USER_UID" 0777
 	mkdir -m 1777 "$R/$F" "$R/$F/theirs"
@@ -371,6 +381,7 @@ each_call_fails() {
 }
 
 @test "an ordinary user cannot act for another" {
+	need_root
 	make_root "$USER_UID"
 	stage_as_user "$F"
 	run --separate-stderr as_other sb-sweep --uid="$USER_UID" "$R"

@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 	E=$R/${P}${DEAD}_x
 	V=$(mktemp -d /mnt/victim.XXXXXX)
@@ -79,6 +78,7 @@ aged() {
 }
 
 @test "a hard link inside an entry: the victim's mode, owner, times and content stay" {
+	need_root
 	V2=$R/victim
 	echo precious >"$V2"
 	chmod 4640 "$V2"
@@ -101,6 +101,7 @@ aged() {
 }
 
 @test "fifos, sockets and devices, as an entry and inside one: removed, never opened" {
+	need_root
 	mkfifo "${E}1"
 	mknod "${E}2" c 1 3
 	mknod "${E}3" b 7 0
@@ -191,6 +192,7 @@ aged() {
 }
 
 @test "something mounted on the entry: mounted, whoever owns what is there, and no scan" {
+	need_root
 	mkdir "$E"
 	aged
 	mount --bind "$V" "$E"
@@ -225,6 +227,7 @@ aged() {
 }
 
 @test "what the user could not remove stays: an unreadable directory is a failure, the rest goes on" {
+	need_root
 	make_root "$USER_UID"
 	as_user mkdir -p "$R/${P}${DEAD}_bad/closed" "$R/${P}${DEAD}_good"
 	as_user touch "$R/${P}${DEAD}_bad/closed/file"
@@ -240,6 +243,7 @@ aged() {
 }
 
 @test "so it is when root acts for the user" {
+	need_root
 	make_root "$USER_UID"
 	as_user mkdir -p "$R/${P}${DEAD}_bad/closed" "$R/${P}${DEAD}_good"
 	as_user touch "$R/${P}${DEAD}_bad/closed/file"
@@ -252,6 +256,7 @@ aged() {
 }
 
 @test "root for a user: another user's populated directory in the entry is not emptied" {
+	need_root
 	make_root "$USER_UID" 0777
 	E=$R/${P}${DEAD}_x
 	mkdir -m 1777 "$R/theirs"
@@ -267,6 +272,7 @@ aged() {
 }
 
 @test "root for a user: an empty one goes, as it would for the user" {
+	need_root
 	make_root "$USER_UID"
 	as_user mkdir "$R/${P}${DEAD}_x"
 	mkdir "$R/${P}${DEAD}_x/theirs"
@@ -277,6 +283,7 @@ aged() {
 }
 
 @test "root for a user: a sticky root of another's, and files given to a group of root's" {
+	need_root
 	make_root "$OTHER_UID" 1777
 	stage_as_user "${P}${DEAD}_mine"
 	mkdir -m 770 "$R/group"
@@ -292,6 +299,7 @@ aged() {
 }
 
 @test "root acts for a user with the user's own groups" {
+	need_root
 	local group
 	group=$(id -g nobody)
 	make_root 0
@@ -317,6 +325,7 @@ aged() {
 }
 
 @test "foreign entries in a sticky directory are kept, and ours go in the same pass" {
+	need_root
 	make_root "$USER_UID" 1777
 	"$HELPERS/stage" --uid="$OTHER_UID" "$R" 2000
 	"$HELPERS/stage" --uid="$USER_UID" --prefix="${P}9" "$R" 500
@@ -326,6 +335,7 @@ aged() {
 }
 
 @test "at most ten failures are listed, and how many more there were is said" {
+	need_root
 	local i
 	for i in $(seq 13); do
 		mkdir -p "$R/${P}${DEAD}_$i/closed/inner"
@@ -343,6 +353,7 @@ aged() {
 }
 
 @test "failures name odd bytes in a way that JSON can carry" {
+	need_root
 	local name=${P}${DEAD}_$'\xff\n'
 	mkdir -p "$R/$name/closed/inner"
 	chmod 500 "$R/$name/closed"

@@ -4,7 +4,6 @@ load common
 load sweep
 
 setup() {
-	need_root
 	make_root
 }
 
@@ -67,6 +66,7 @@ start_of_init() {
 }
 
 @test "malformed is asked before whose it is" {
+	need_root
 	stage_as_user "${P}0_x"
 	sweep --json "$R"
 	assert_success
@@ -74,6 +74,7 @@ start_of_init() {
 }
 
 @test "an entry of another user's is foreign, before its age is asked" {
+	need_root
 	stage_as_user "${P}${DEAD}_old" "${P}${DEAD}_new"
 	touch "$R/${P}${DEAD}_new"
 	sweep --json "$R"
@@ -83,6 +84,7 @@ start_of_init() {
 }
 
 @test "a file of another user's is foreign too" {
+	need_root
 	touch "$R/${P}${DEAD}_x"
 	age "2 days" "$R/${P}${DEAD}_x"
 	chown "$USER_UID" "$R/${P}${DEAD}_x"
@@ -92,6 +94,7 @@ start_of_init() {
 }
 
 @test "a root of foreign entries alone is a warning that names the --uid to give" {
+	need_root
 	stage_as_user "${P}${DEAD}_a" "${P}${DEAD}_b"
 	stage "${P}0_malformed"
 	sweep --quiet "$R"
@@ -104,6 +107,7 @@ start_of_init() {
 }
 
 @test "a single entry of our own, and there is no such warning" {
+	need_root
 	stage_as_user "${P}${DEAD}_a"
 	stage "${P}${DEAD}_b"
 	sweep --quiet "$R"
@@ -182,6 +186,7 @@ start_of_init() {
 }
 
 @test "EPERM is alive: a user's entries that bear the numbers of root's processes" {
+	need_root
 	make_root "$USER_UID"
 	sleeper
 	stage_as_user "${P}1_x" "${P}${SLEEPER}_x"
