@@ -43,6 +43,7 @@ unit() {
 }
 
 @test "unit: marker" {
+	need_root # files of other users are made
 	unit marker
 }
 
@@ -103,6 +104,7 @@ unit() {
 }
 
 @test "unit: user" {
+	need_root # it has to know more than one group
 	unit user
 }
 
