@@ -313,16 +313,7 @@ heal_fail_each() {
 # held COMMAND...: starts it, and stops it in the midst of removing, when the thread that looks ahead
 # has been at work; its pid is in $STOPPED.
 held() {
-	local log=$BATS_TEST_TMPDIR/calls
-	rm -f "$log" # that of the run before
-	ASAN_OPTIONS=detect_leaks=0 strace -qq -o "$log" -e trace=unlinkat \
-		-e inject=unlinkat:signal=STOP:when=6000 "$@" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
-	STRACE=$!
-	remember "$STRACE"
-	wait_until grep -q 'stopped by SIGSTOP' "$log"
-	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
-	STOPPED=${STOPPED%% *}
-	remember "$STOPPED"
+	stop_at unlinkat 6000 "$@"
 }
 
 # capabilities TASK FIELD: their names, as setpriv(1) spells them.

@@ -40,17 +40,8 @@ victim_is_untouched() {
 # The first two are at the entry itself, which is judged again when it turns out to be populated.
 # With CALL it is another one.
 stop_after() {
-	local n=$1 log=$BATS_TEST_TMPDIR/calls call=${CALL:-unlinkat}
-	shift
-	strace -qq -o "$log" -e "trace=$call" -e "inject=$call:signal=STOP:when=$n" \
-		"$@" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
-	STRACE=$!
-	remember "$STRACE"
-	wait_until grep -q 'stopped by SIGSTOP' "$log"
-	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
-	STOPPED=${STOPPED%% *}
-	remember "$STOPPED"
-	cat "$log"
+	stop_at "${CALL:-unlinkat}" "$@"
+	cat "$BATS_TEST_TMPDIR/calls"
 }
 
 # Lets it go on to its end: output, status and stderr as with run.

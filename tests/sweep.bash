@@ -96,3 +96,21 @@ with_proc() {
 	unshare --mount --propagation private \
 		sh -c 'mount -t proc -o "$0" proc /proc && exec "$@"' "$options" "$@"
 }
+
+# stop_at CALL N COMMAND...: starts a command and waits until it has made its Nth such call and
+# stands; its pid is in $STOPPED, its tracer's in $STRACE, its output in files of the test's. The
+# sanitizer cannot look for leaks in what is traced.
+stop_at() {
+	local call=$1 n=$2 log=$BATS_TEST_TMPDIR/calls
+	shift 2
+	rm -f "$log" # that of the run before
+	ASAN_OPTIONS=detect_leaks=0 strace -qq -o "$log" -e "trace=$call" \
+		-e "inject=$call:signal=STOP:when=$n" \
+		"$@" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	STRACE=$!
+	remember "$STRACE"
+	wait_until grep -q 'stopped by SIGSTOP' "$log"
+	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
+	STOPPED=${STOPPED%% *}
+	remember "$STOPPED"
+}
