@@ -41,7 +41,9 @@ teardown() {
 	age "2 days" "$R"/*
 	run --separate-stderr strace -f -e trace=file -o "$BATS_TEST_TMPDIR/trace" env ASAN_OPTIONS=detect_leaks=0 sb-sweep "$R"
 	assert_success
-	run grep -E 'O_CREAT|O_TMPFILE|mkdir|mknod|symlink|link\(|linkat\(|rename' "$BATS_TEST_TMPDIR/trace"
+	# A build that counts coverage writes its counts (*.gcda), elsewhere.
+	run grep -vF .gcda "$BATS_TEST_TMPDIR/trace"
+	assert_success
 	refute_line --regexp '(^|[ :])(mkdir|mknod|symlink|rename|link|linkat|open)[a-z0-9]*\(.*O_CREAT'
 	refute_line --regexp '(^|[ :])(mkdir|mkdirat|mknod|mknodat|symlink|symlinkat|rename|renameat2?|link|linkat)\('
 }
