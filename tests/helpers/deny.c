@@ -14,6 +14,9 @@
  * A rule with @N is decided in this process, which then stays as the parent of the command and ends
  * with its status (128 + signal when it was killed); --hits=FILE gets the number of calls that it
  * made fail. Without such a rule the command takes the place of this process. Usage errors: 125.
+ *
+ * In a build that counts coverage (GCOV_PREFIX is set) every rule is decided here, and whoever has
+ * come to write its counts is let through: half of them written would be all of them lost.
  */
 #include "text.h"
 
@@ -189,7 +192,7 @@ struct rule {
 
 static struct rule rules[MAX_RULES];
 static size_t rule_count;
-static bool supervised;
+static bool supervised, counting;
 
 static void __attribute__((noreturn)) usage(const char *what, const char *text)
 {
@@ -280,13 +283,20 @@ static size_t build_filter(struct sock_filter *code)
 						 offsetof(struct seccomp_data, arch));
 	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCH, 1, 0);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (counting) {
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+							 offsetof(struct seccomp_data, nr));
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
+	}
 	for (size_t i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rules[i];
 		const struct call *call = rule->call;
 		uint32_t offset = (uint32_t)(offsetof(struct seccomp_data, args) +
 					     call->argument * sizeof(uint64_t));
-		uint32_t verdict = rule->nth == ANY_CALL ? SECCOMP_RET_ERRNO | (uint32_t)rule->error
-							 : SECCOMP_RET_USER_NOTIF;
+		uint32_t verdict = counting || rule->nth != ANY_CALL
+					   ? SECCOMP_RET_USER_NOTIF
+					   : SECCOMP_RET_ERRNO | (uint32_t)rule->error;
 		unsigned short test = call->compare == COMPARE_BITS ? BPF_JSET : BPF_JEQ;
 
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -307,7 +317,7 @@ static size_t build_filter(struct sock_filter *code)
 
 static int install_filter(unsigned int flags)
 {
-	struct sock_filter code[4 + MAX_RULES * 5];
+	struct sock_filter code[7 + MAX_RULES * 5];
 	struct sock_fprog program = {.len = (unsigned short)build_filter(code), .filter = code};
 	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 
@@ -324,7 +334,7 @@ static int install_filter(unsigned int flags)
 
 static void run(char **command)
 {
-	execvp(command[0], command);
+	execvpe(command[0], command, environ); /* of execvp the compiler makes one that counts first */
 	fprintf(stderr, "deny: cannot run '%s': %s\n", command[0], strerror(errno));
 	_exit(127);
 }
@@ -378,7 +388,7 @@ static bool rule_fits(const struct rule *rule, const struct seccomp_data *data)
 {
 	uint32_t value = (uint32_t)data->args[rule->call->argument];
 
-	if (rule->nth == ANY_CALL || data->nr != (int)rule->call->number)
+	if (data->nr != (int)rule->call->number)
 		return false;
 	if (!rule->has_argument)
 		return true;
@@ -386,18 +396,36 @@ static bool rule_fits(const struct rule *rule, const struct seccomp_data *data)
 						   : value == rule->argument;
 }
 
-/* The errno that a call is answered with, or 0: let it through. */
-static int judge(const struct seccomp_data *data)
+/* Whether this task is writing counts of coverage, or about to: libgcov locks their file first. */
+static bool is_counting(const struct seccomp_notif *call)
 {
+	static uint32_t writer;
+
+	if (counting && call->data.nr == SYS_fcntl && (int)call->data.args[1] == F_SETLKW)
+		writer = call->pid;
+	return writer == call->pid;
+}
+
+/*
+ * The errno that a call is answered with, or 0: let it through. Adds to hits what fails because its
+ * turn has come.
+ */
+static int judge(const struct seccomp_notif *call, unsigned long *hits)
+{
+	if (is_counting(call))
+		return 0;
 	for (size_t i = 0; i < rule_count; i++) {
 		struct rule *rule = &rules[i];
 
-		if (!rule_fits(rule, data))
+		if (!rule_fits(rule, &call->data))
 			continue;
+		if (rule->nth == ANY_CALL)
+			return rule->error;
 		rule->seen++;
-		return rule->seen == rule->nth || (rule->onwards && rule->seen > rule->nth)
-			       ? rule->error
-			       : 0;
+		if (rule->seen < rule->nth || (rule->seen > rule->nth && !rule->onwards))
+			return 0;
+		++*hits;
+		return rule->error;
 	}
 	return 0;
 }
@@ -417,14 +445,10 @@ static unsigned long supervise(int listener)
 			break;
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) < 0)
 			continue; /* the caller was killed meanwhile */
-		error = judge(&call.data);
+		error = judge(&call, &hits);
 		answer.id = call.id;
-		if (error) {
-			answer.error = -error;
-			hits++;
-		} else {
-			answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-		}
+		answer.error = -error;
+		answer.flags = error ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 	}
 	return hits;
@@ -471,11 +495,12 @@ int main(int argc, char **argv)
 
 	if (at < argc && strncmp(argv[at], "--hits=", 7) == 0)
 		hits_file = argv[at++] + 7;
+	counting = getenv("GCOV_PREFIX") != NULL;
 	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
 		add_rule(argv[at]);
 	if (at + 1 >= argc)
 		usage("no command after", "--");
-	if (supervised)
+	if (supervised || counting)
 		return run_supervised(argv + at + 1, hits_file);
 	install_filter(0);
 	run(argv + at + 1);
