@@ -180,12 +180,17 @@ int sb_kernelwalk_run(struct sb_pinset *pins, struct sb_proof *proof, int procfs
 
 bool sb_kernelwalk_is_available(int procfs)
 {
+	static const enum sb_ns_direction ways[] = {SB_NS_NEXT, SB_NS_PREVIOUS};
 	struct sb_ns_identity identity;
 	sb_auto_close int own = open_start(procfs, &identity);
-	sb_auto_close int next = -1;
 
 	if (own < 0)
 		return false;
-	next = sb_nsmount_step(own, SB_NS_NEXT, &identity);
-	return next >= 0 || next == -ENOENT;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		sb_auto_close int next = sb_nsmount_step(own, ways[i], &identity);
+
+		if (next < 0 && next != -ENOENT)
+			return false;
+	}
+	return true;
 }

@@ -9,24 +9,6 @@
 #include <signal.h>
 #include <string.h>
 
-static bool is_initial_pidns(int procfs, bool given)
-{
-	char link[40];
-	uint64_t inode;
-
-	return sb_proc_readlink(procfs, given ? "1/ns/pid" : "self/ns/pid", link, sizeof(link)) >
-		       0 &&
-	       sb_proc_parse_ns(link, "pid", &inode) && inode == SB_PROC_INITIAL_PIDNS;
-}
-
-/* kill(2) asks our own pid namespace, whatever procfs is read. */
-static bool is_own_pidns_initial(void)
-{
-	sb_auto_close int procfs = open(SB_PROC_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return procfs >= 0 && is_initial_pidns(procfs, false);
-}
-
 void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool procfs_given,
 		       bool trust_pidns)
 {
@@ -37,10 +19,11 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 	};
 	if (liveness->procfs < 0)
 		liveness->procfs = -errno;
+	/* kill(2) asks our own pid namespace, whatever procfs is read: both have to be the first.
+	 */
 	liveness->numbers_prove =
 		trust_pidns || (liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
-				is_initial_pidns(liveness->procfs, procfs_given) &&
-				(!procfs_given || is_own_pidns_initial()));
+				sb_proc_is_initial(liveness->procfs));
 }
 
 int sb_liveness_note_scan(struct sb_liveness *liveness)

@@ -11,11 +11,6 @@
 /* Gaps told without -v: enough to see the kind, not so many as to fill a mail from cron. */
 #define GAPS_SAID 3
 
-static bool is_swept(const struct sb_root *root)
-{
-	return root->present && !root->duplicate && root->fd >= 0;
-}
-
 static json_t *kept_object(const struct sb_rules *rules, const struct sb_sweep_counts *counts)
 {
 	json_t *kept = json_object();
@@ -128,7 +123,7 @@ void sb_outcome_print_line(const struct sb_sweep *sweep, const struct sb_root *r
 	const struct sb_sweep_counts *counts = &root->counts;
 	sb_auto_free char *path = sb_text_escape(root->path, strlen(root->path));
 
-	if (!is_swept(root) || !path)
+	if (!sb_root_is_swept(root) || !path)
 		return;
 	printf("%s: %s %llu director%s, %llu file%s", path,
 	       sweep->dry_run ? "would remove" : "removed",
@@ -228,9 +223,7 @@ void sb_outcome_say(const struct sb_sweep *sweep, const struct sb_root *root)
 
 	if (root->error)
 		sb_log_cannot_because(SB_LOG_ERROR, "sweep", root->path, why_not(root));
-	else if (!root->present && root->required)
-		sb_log_cannot(SB_LOG_ERROR, "sweep", root->path, ENOENT);
-	if (!is_swept(root))
+	if (!sb_root_is_swept(root))
 		return;
 	say_failures(root);
 	say_unproven(sweep, root);
@@ -256,7 +249,7 @@ sb_status_set sb_outcome_statuses(const struct sb_sweep *sweep, const struct sb_
 		statuses |= SB_STATUS_BIT(SB_STATUS_UNPROVEN);
 	if (sweep->liveness.procfs < 0 && root->counts.verdict[SB_VERDICT_ALIVE])
 		statuses |= SB_STATUS_BIT(SB_STATUS_UNPROVEN);
-	if (is_swept(root) && !root->finished && !root->error)
+	if (sb_root_is_swept(root) && !root->finished && !root->error)
 		statuses |= SB_STATUS_BIT(SB_STATUS_MORE);
 	return statuses;
 }

@@ -150,11 +150,9 @@ enum sb_evidence sb_pinscan_probe(void)
 	struct sb_mount_table table = {0};
 	struct sb_ns_identity identity;
 
-	if (sb_kernelwalk_is_available(procfs))
-		return SB_EVIDENCE_KERNEL;
 	if (own < 0 || sb_nsmount_identify(own, &identity) < 0 || identity.id == 0 ||
 	    sb_nsmount_read(own, identity.id, &table) < 0)
 		return SB_EVIDENCE_MOUNTINFO;
 	sb_mount_table_free(&table);
-	return SB_EVIDENCE_NAMESPACES;
+	return sb_kernelwalk_is_available(procfs) ? SB_EVIDENCE_KERNEL : SB_EVIDENCE_NAMESPACES;
 }

@@ -381,3 +381,12 @@ bool sb_proc_is_procfs(int procfs)
 
 	return fstatfs(procfs, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
+
+bool sb_proc_is_initial(int procfs)
+{
+	char link[40];
+	uint64_t inode;
+
+	return sb_proc_readlink(procfs, "self/ns/pid", link, sizeof(link)) > 0 &&
+	       sb_proc_parse_ns(link, "pid", &inode) && inode == SB_PROC_INITIAL_PIDNS;
+}

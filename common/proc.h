@@ -131,6 +131,13 @@ bool sb_proc_is_procfs(int procfs);
 /* The initial pid namespace has this inode number on every host (PROC_PID_INIT_INO). */
 #define SB_PROC_INITIAL_PIDNS UINT64_C(4026531836)
 
+/*
+ * Whether a procfs shows us in the initial pid namespace. It then is of that namespace: no procfs
+ * of one below has a "self" for who is above. False for a procfs that does not show us, whatever it
+ * is.
+ */
+bool sb_proc_is_initial(int procfs);
+
 /* And the initial user namespace this one (PROC_USER_INIT_INO). */
 #define SB_PROC_INITIAL_USERNS UINT64_C(4026531837)
 

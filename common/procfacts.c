@@ -51,9 +51,11 @@ static void check_pid_namespace(int procfs, bool given, struct sb_proof *proof)
 {
 	char link[40];
 	uint64_t inode;
-	ssize_t n =
-		sb_proc_readlink(procfs, given ? "1/ns/pid" : "self/ns/pid", link, sizeof(link));
+	ssize_t n;
 
+	if (sb_proc_is_initial(procfs))
+		return;
+	n = sb_proc_readlink(procfs, given ? "1/ns/pid" : "self/ns/pid", link, sizeof(link));
 	if (n < 0 || !sb_proc_parse_ns(link, "pid", &inode)) {
 		sb_proof_lose(proof, SB_LOSES_BOTH, NULL,
 			      "the pid namespace of this procfs cannot be learnt; run as root, or "

@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-static bool is_swept(const struct sb_root *root)
-{
-	return root->present && !root->duplicate && root->fd >= 0;
-}
-
 void sb_survey_draw(const struct sb_sweep *sweep, const struct sb_root *root,
 		    const struct sb_picture_style *style)
 {
@@ -26,7 +21,7 @@ void sb_survey_draw(const struct sb_sweep *sweep, const struct sb_root *root,
 	};
 
 	/* Where nothing of ours is, the line that names the root tells all there is to tell. */
-	if (!is_swept(root) || root->counts.seen == 0)
+	if (!sb_root_is_swept(root) || root->counts.seen == 0)
 		return;
 	for (int i = 0; i < SB_VERDICT_COUNT; i++) {
 		struct sb_picture_row *row = &rows[picture.row_count];
@@ -93,7 +88,7 @@ static void add_removed(struct sb_metrics *metrics, const struct sb_root *roots,
 {
 	sb_metrics_family(metrics, "entries_removed", "Entries removed by the run.");
 	for (size_t i = 0; i < count; i++) {
-		if (!is_swept(&roots[i]))
+		if (!sb_root_is_swept(&roots[i]))
 			continue;
 		sb_metrics_sample(metrics, (double)roots[i].counts.removed_dirs, "root",
 				  roots[i].path, "kind", "directory", NULL);
@@ -107,7 +102,7 @@ static void add_kept(struct sb_metrics *metrics, sb_verdict_set kept, const stru
 {
 	sb_metrics_family(metrics, "entries_kept", "Entries kept, by the reason for it.");
 	for (size_t i = 0; i < count; i++)
-		for (int v = 0; v < SB_VERDICT_COUNT && is_swept(&roots[i]); v++)
+		for (int v = 0; v < SB_VERDICT_COUNT && sb_root_is_swept(&roots[i]); v++)
 			if (kept & SB_VERDICT_BIT(v))
 				sb_metrics_sample(metrics, (double)roots[i].counts.verdict[v],
 						  "root", roots[i].path, "reason",
@@ -153,7 +148,7 @@ int sb_survey_write_metrics(const struct sb_cli *cli, const struct sb_sweep *swe
 	for (size_t f = 0; f < sizeof(root_families) / sizeof(root_families[0]); f++) {
 		sb_metrics_family(&metrics, root_families[f].name, root_families[f].help);
 		for (size_t i = 0; i < count; i++)
-			if (is_swept(&roots[i]))
+			if (sb_root_is_swept(&roots[i]))
 				sb_metrics_sample(&metrics, root_families[f].value(&roots[i]),
 						  "root", roots[i].path, NULL);
 	}

@@ -94,6 +94,11 @@ void sb_root_close(struct sb_root *root)
 	root->failures_kept = 0;
 }
 
+bool sb_root_is_swept(const struct sb_root *root)
+{
+	return root->present && !root->duplicate && root->fd >= 0;
+}
+
 static enum sb_age age_class(int64_t now_ns, const struct sb_facts *facts)
 {
 	bool future;
@@ -152,8 +157,6 @@ static void scan_once(struct pass *pass)
 	uint64_t started = sb_clock_now();
 	int r;
 
-	if (sweep->scanned)
-		return;
 	sweep->scanned = true;
 	r = sb_creds_restore(&pass->creds);
 	/* Who lived then has to be known too: a launcher may bind after the scan, and die. */

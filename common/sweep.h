@@ -83,6 +83,9 @@ struct sb_sweep {
 void sb_root_open(struct sb_root *root);
 void sb_root_close(struct sb_root *root);
 
+/* Whether it is open, and no other root's directory again: there is something to tell of it. */
+bool sb_root_is_swept(const struct sb_root *root);
+
 /* Makes a sweep ready: the options above must be set. Starts the budget. */
 void sb_sweep_start(struct sb_sweep *sweep);
 

@@ -72,6 +72,25 @@ end_started() {
 	started=()
 }
 
+held=0
+# Starts a command that says "ready", waits until it has, and leaves its pid in $HOLDER.
+hold() {
+	local out=$BATS_TEST_TMPDIR/hold.$((++held))
+	"$@" >"$out" 2>&1 3>&- &
+	HOLDER=$!
+	remember "$HOLDER"
+	until grep -q '^ready' "$out"; do
+		kill -0 "$HOLDER" 2>/dev/null || fail "no holder: $(cat "$out")"
+		sleep 0.01
+	done
+}
+
+# Ends the last holder before the end of the test.
+let_go() {
+	kill -KILL "$HOLDER"
+	wait "$HOLDER" || true
+}
+
 # Lets go of what make_root mounted, and of anything mounted below it.
 unmount_root() {
 	[ -z "${R:-}" ] || umount -R -l "$R" 2>/dev/null || true

@@ -562,18 +562,20 @@ refused() {
 	assert_file_exist "$M"
 }
 
+@test "a signal in the middle: the rest of the pile stays, uncounted, and there is no marker" {
+	pile 200
+	run --separate-stderr env ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o /dev/null \
+		-e trace=unlinkat -e inject=unlinkat:signal=SIGTERM:when=10 sb-legacy-heal --json "$R"
+	assert_failure 4
+	assert_equal "$(json '.totals | "\(.seen) \(.removed.dirs)"')" "10 10"
+	assert_equal "$(marker_state)" withheld
+	assert_not_exist "$M"
+	assert_equal "$(left | wc -l)" 190
+}
+
 @test "killed in the middle: no marker, and a later run ends what it began" {
 	pile 20000
-	"$HELPERS/deny" unlinkat@10000000=EIO -- sb-legacy-heal --budget=0 "$R" >/dev/null 2>&1 3>&- &
-	remember $!
-	local pid before
-	before=$(stat -f -c %d "$R")
-	until [ "$(stat -f -c %d "$R")" -gt "$before" ]; do
-		kill -0 "${started[-1]}"
-	done
-	pid=$(cat "/proc/${started[-1]}/task/${started[-1]}/children")
-	kill -KILL "${pid% }"
-	wait "${started[-1]}" || true
+	interrupt KILL sb-legacy-heal --budget=0 "$R"
 	assert_not_exist "$M"
 	assert [ "$(left | wc -l)" -gt 0 ]
 	heal --json "$R"

@@ -236,7 +236,7 @@ stray processes killed: 1"
 
 @test "--keep adds, --no-keep takes the default away" {
 	ns 'start sleep infinity; a=$started; start sleep 300; b=$started; start sleep 301; c=$started
-		as_user sb-killstray --keep="sleep 300" --keep="/x/sleep 999"
+		as_user sb-killstray --keep="sleep 300" --keep="/x/sleep 999" --keep="a-name-longer-than-comm 1"
 		expect_lives $a; expect_lives $b; expect_gone $c
 		as_user sb-killstray --no-keep --keep="sleep 300"
 		expect_gone $a; expect_lives $b'
@@ -272,6 +272,11 @@ stray processes killed: 1"
 @test "--keep-pid" {
 	ns 'start sleep 300; a=$started; start sleep 300; b=$started
 		as_user sb-killstray --keep-pid=$a; expect_lives $a; expect_gone $b'
+	assert_success
+	assert_output "stray processes killed: 1"
+	# A number that nobody has, and one that somebody had.
+	ns 'true & a=$!; wait $a; start sleep 300; b=$started
+		as_user sb-killstray --keep-pid=$a --keep-pid=4194303; expect_gone $b'
 	assert_success
 	assert_output "stray processes killed: 1"
 }

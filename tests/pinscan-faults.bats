@@ -153,6 +153,25 @@ fail_each() {
 		# shellcheck disable=SC2086
 		run --separate-stderr "$HELPERS/deny" $rules -- sb-pinscan "$F"
 		assert_status 0
+		# What --version tells of this host is what scans then rest on.
+		# shellcheck disable=SC2086
+		run "$HELPERS/deny" $rules -- sb-pinscan --version
+		assert_line --regexp "^evidence here: (${missing[$rules]// /|})$"
+	done
+}
+
+@test "faults: no thread to share the work with: one does it all" {
+	# To look for leaks takes a thread.
+	export ASAN_OPTIONS=detect_leaks=0
+	pin_hold "$R/$E" "$T1"
+	hold "$HELPERS/pin-tasks" 1500 4 4 "$R" "$T2" "$E."
+	for way in namespaces mountinfo; do
+		for rules in "clone3=EAGAIN clone=EAGAIN" "clone3@2+=EAGAIN"; do
+			# shellcheck disable=SC2086
+			run --separate-stderr "$HELPERS/deny" $rules -- sb-pinscan --evidence="$way" --json "$E"
+			assert_status 7
+			[ "$(json .coverage.tasks)" -ge 1500 ]
+		done
 	done
 }
 

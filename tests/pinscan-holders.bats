@@ -356,6 +356,9 @@ teardown() {
 	# An ordinary user's sandbox is not in there: root made it.
 	scan_as_user auto "$F"
 	assert_status 0
+	# Before 5.12 nothing is asked of the cache alone.
+	run --separate-stderr "$HELPERS/deny" openat2@1=EINVAL -- sb-pinscan --evidence=namespaces "$E"
+	assert_status 7
 }
 
 @test "holders: a user's own namespace that no process is in" {
@@ -501,6 +504,18 @@ teardown() {
 	done
 }
 
+@test "holders: hidepid is found in a table that is longer than most" {
+	local i
+	for i in $(seq 300); do
+		mount --bind "$OWN" "$OWN"
+	done
+	scan_as=(with_proc hidepid=2 "${AS_USER[@]}")
+	scan auto "$F"
+	assert_status 3
+	[[ $stderr == *hidepid* ]]
+	umount -R "$OWN"
+}
+
 @test "holders: hidepid hides where pid 1 is the user's own, too" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"
@@ -575,6 +590,14 @@ teardown() {
 	done
 }
 
+@test "holders: /proc named as a procfs is as good as /proc" {
+	# That it is of the initial pid namespace is learnt though pid 1 be closed to the user.
+	for way in namespaces mountinfo; do
+		scan_as_user "$way" --procfs=/proc "$F"
+		assert_status 0
+	done
+}
+
 @test "holders: /proc of another pid namespace than ours proves nothing" {
 	# Ours is a child, /proc that of the parent: a number there is not ours.
 	[[ $SB_BUILD_NAME != *asan* ]] || skip "the sanitizer needs a /proc of its own"
@@ -598,15 +621,19 @@ teardown() {
 
 @test "holders: --procfs=DIR asks that directory's pid 1" {
 	mkdir "$D/proc"
-	# Of the initial pid namespace: proven only if its pid 1 says so.
+	# Of the initial pid namespace, as we are, or as its pid 1 says to who is in another one.
 	mount -t proc proc "$D/proc"
 	pin_hold "$R/$E" "$T1"
 	scan auto --procfs="$D/proc" "$E"
 	assert_status 7
+	scan auto --procfs="$D/proc" "$F"
+	assert_status 0
 	wanted=3
 	[ "$(readlink "$D/proc/1/ns/pid" 2>/dev/null)" != 'pid:[4026531836]' ] || wanted=0
+	scan_as=(unshare --pid --fork --kill-child)
 	scan auto --procfs="$D/proc" "$F"
 	assert_status "$wanted"
+	scan_as=()
 	scan auto --procfs="$D/proc" --trust-pidns --json "$F"
 	assert_status 0
 	# It might be of another host's tasks: our kernel is not asked.

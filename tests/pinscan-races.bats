@@ -56,6 +56,17 @@ slowly() {
 	[[ $(json '.coverage.gaps[].reason') == *"changed at each reading"* ]]
 }
 
+@test "races: where namespaces keep appearing, the kernel's list is not whole" {
+	pin_hold "$R/$E" "$T1"
+	# Each lives long enough to be met, and there is a new one before the list is at its end.
+	hold sh -c 'echo ready; while sleep 0.01; do unshare --mount sleep 0.2 & done'
+	slowly ioctl 2000 kernel --json "$F"
+	assert_status 3
+	[[ $(json '.coverage.gaps[].reason') == *"kept appearing"* ]]
+	slowly ioctl 2000 kernel "$E"
+	assert_status 7
+}
+
 @test "races: spawn loops of the target uid do not keep it from being covered" {
 	spawn_loops 10 1500
 }

@@ -35,31 +35,12 @@ end_entries() {
 	done
 }
 
-held=0
-# Starts a command that says "ready", waits until it has, and leaves its pid in $HOLDER.
-hold() {
-	local out=$BATS_TEST_TMPDIR/hold.$((++held))
-	"$@" >"$out" 2>&1 3>&- &
-	HOLDER=$!
-	remember "$HOLDER"
-	until grep -q '^ready' "$out"; do
-		kill -0 "$HOLDER" 2>/dev/null || fail "no holder: $(cat "$out")"
-		sleep 0.01
-	done
-}
-
 pin_hold() {
 	hold "$HELPERS/pin-hold" "$@"
 }
 
 user_pin_hold() {
 	hold "${AS_USER[@]}" "$HELPERS/pin-hold" --userns "$@"
-}
-
-# Lets go of the last holder before the end of the test.
-let_go() {
-	kill -KILL "$HOLDER"
-	wait "$HOLDER" || true
 }
 
 # The ways to come by an answer. The fallbacks are those that older kernels take.

@@ -18,11 +18,11 @@ teardown() {
 	unmount_root
 }
 
-# Runs a command on a terminal of 80 columns: output as the terminal gets it, \r\n for a newline.
+# Runs a command on a terminal of $cols columns, or 80: output as the terminal gets it, \r\n for a newline.
 on_terminal() {
 	local command
 	printf -v command '%q ' "$@"
-	run script -qec "stty cols 80 rows 24; $command" /dev/null </dev/null
+	run script -qec "stty cols ${cols:-80} rows 24; $command" /dev/null </dev/null
 }
 
 @test "-n in a pipe: plain lines below the line of the root" {
@@ -112,6 +112,23 @@ make_many() {
 	# The last thing written takes the line away: blanks, and back to the start.
 	local erased=$'\r +\r$'
 	[[ $stderr =~ $erased ]]
+}
+
+@test "progress: the line keeps to its terminal, be it narrow or wide" {
+	local cols
+	for cols in 30 500; do
+		make_many
+		cols=$cols on_terminal "${sweep[@]}" "$R"
+		assert_success
+		assert_output --partial " seen"
+		run awk -v RS='\r' -v cols="$cols" 'length($0) >= cols' <<<"${output%%"$R"*}"
+		refute_output
+	done
+	# Where not even the command's name has room.
+	make_many
+	cols=8 on_terminal "${sweep[@]}" "$R"
+	assert_success
+	refute_output --partial " seen"
 }
 
 @test "progress: auto is silent where stderr is no terminal, never everywhere" {

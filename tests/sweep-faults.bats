@@ -55,8 +55,13 @@ kept_are_there() {
 
 # sweep_denied RULE...: as root for the user; status, out and err in files, for speed.
 sweep_denied() {
+	sweep_denied_with --json "$@"
+}
+
+# sweep_denied_with OPTION RULE...
+sweep_denied_with() {
 	status=0
-	"$HELPERS/deny" --hits="$BATS_TEST_TMPDIR/hits" "$@" -- "$BIN/sb-sweep" --json \
+	"$HELPERS/deny" --hits="$BATS_TEST_TMPDIR/hits" "${@:2}" -- "$BIN/sb-sweep" "$1" \
 		--uid="$USER_UID" "$R" >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" || status=$?
 	hits=$(cat "$BATS_TEST_TMPDIR/hits" 2>/dev/null || echo 0)
 	said=$(cat "$BATS_TEST_TMPDIR/err")
@@ -191,6 +196,57 @@ fail_each() {
 			[ -s "$BATS_TEST_TMPDIR/out" ] || assert_equal "$status" 1
 		done
 		[ "$told" -gt 0 ]
+	done
+}
+
+@test "faults: what is said on stderr is said, though a signal comes between" {
+	run --separate-stderr "$HELPERS/deny" write@1=EINTR -- sb-sweep "$R/missing"
+	assert_failure 1
+	assert_regex "$stderr" "cannot sweep '$R/missing': No such file"
+	# The line of progress comes back, too; but not where nobody reads it.
+	"$HELPERS/stage" --uid="$USER_UID" --age=7200 "$R" 60000
+	run --separate-stderr "$HELPERS/deny" write@1=EINTR -- \
+		sb-sweep --progress=always --uid="$USER_UID" "$R"
+	assert_success
+	assert_regex "$stderr" " seen, "
+	"$HELPERS/stage" --uid="$USER_UID" --age=7200 "$R" 60000
+	run --separate-stderr "$HELPERS/deny" write@1=EIO -- \
+		sb-sweep --progress=always --uid="$USER_UID" "$R"
+	assert_success
+	[[ $stderr != *" seen, "* ]]
+}
+
+@test "faults: what fails is named, entry by entry, with -v" {
+	sweep_denied_with -v unlinkat@1=EIO
+	assert_equal "$status" 1
+	assert_regex "$said" "'$R/$P${DEAD}_[a-z]+': failed: Input/output error"
+}
+
+@test "faults: the metrics: each call that makes them fails in turn; the file is the old one or the new one" {
+	local call file=$BATS_TEST_TMPDIR/m.prom told
+	for call in write=ENOSPC write=EIO fsync=EIO fchmod=EPERM rename=EIO openat=EIO openat=EROFS; do
+		told=0
+		for ((nth = 1; nth < 200; nth++)); do
+			restage
+			echo old >"$file"
+			sweep_denied_with "--metrics=$file" "${call%=*}@$nth=${call#*=}"
+			[ "$hits" -gt 0 ] || break
+			kept_are_there "$call"
+			assert_equal "$(find "$BATS_TEST_TMPDIR" -name 'm.prom*')" "$file"
+			if [ "$(cat "$file")" = old ]; then
+				[ "$status" != 0 ] || fail "$call@$nth: status 0, and no metrics"
+			else
+				assert_equal "$(grep -c '^sb_sweep_exit_status ' "$file")" 1
+			fi
+			[[ $said != *"cannot write '$file': "* ]] || told=$((told + 1))
+		done
+		[ "$nth" -gt 1 ] && [ "$told" -gt 0 ] || fail "$call: never told"
+	done
+	# A write that is interrupted is done again; a directory that cannot be read cannot be synced.
+	for call in write@1=EINTR fsync@2=EINVAL; do
+		restage
+		sweep_denied_with "--metrics=$file" "$call"
+		assert_equal "$status $hits" "0 1"
 	done
 }
 

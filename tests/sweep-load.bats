@@ -184,32 +184,12 @@ teardown() {
 	assert_counts seen=3000 dirs=3000
 }
 
-# interrupt_with SIGNAL [ROOT]: starts a sweep that is slowed down, of $R and of another root, and
-# sends it the signal once something went.
-interrupt_with() {
-	local before pid
-	before=$(stat -f -c %d "$R")
-	"$HELPERS/deny" unlinkat@10000000=EIO -- \
-		sb-sweep --json --budget=0 "$R" "${@:2}" \
-		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
-	remember $!
-	until [ "$(stat -f -c %d "$R")" -gt "$before" ]; do
-		kill -0 "${started[-1]}"
-	done
-	pid=$(cat "/proc/${started[-1]}/task/${started[-1]}/children")
-	kill -"$1" "${pid% }"
-	status=0
-	wait "${started[-1]}" || status=$?
-	output=$(cat "$BATS_TEST_TMPDIR/out")
-	stderr=$(cat "$BATS_TEST_TMPDIR/err")
-}
-
 @test "SIGINT and SIGTERM: it ends between two entries, reports, and ends 4" {
 	local signal
 	for signal in INT TERM; do
 		"$HELPERS/stage" --prefix="$P$signal" "$R" 20000
 		"$HELPERS/stage" "$R" 20000
-		interrupt_with "$signal"
+		interrupt "$signal" sb-sweep --json --budget=0 "$R"
 		assert_equal "$status" 4
 		assert_equal "$(json '"\(.exit_status) \(.roots[0].finished)"')" "4 false"
 		assert_regex "$stderr" "not finished \(stopped by a signal\)"
@@ -228,7 +208,7 @@ interrupt_with() {
 		"$HELPERS/stage" "$R/${P}${DEAD}_$i" 20000
 	done
 	age "2 days" "$R"/*
-	interrupt_with TERM
+	interrupt TERM sb-sweep --json --budget=0 "$R"
 	assert_equal "$status" 4
 	assert_counts seen=1 dirs=1
 	assert_equal "$(find "$R" -mindepth 1 | wc -l)" 20001
@@ -241,7 +221,7 @@ interrupt_with() {
 	stage "${P}${DEAD}_second"
 	local second=$R
 	R=$first
-	interrupt_with TERM "$second"
+	interrupt TERM sb-sweep --json --budget=0 "$R" "$second"
 	assert_equal "$status" 4
 	assert_equal "$(grep -c 'stopped by a signal' <<<"$stderr")" 2
 	assert_equal "$(json '.roots[1] | "\(.seen) \(.finished)"')" "0 false"

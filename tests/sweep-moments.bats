@@ -49,6 +49,20 @@ inside() {
 	assert_equal "$(json .totals.kept.alive)" 2
 }
 
+@test "--procfs of the outside: kill(2) asks within, so no number there is proven dead" {
+	touch "$E" "$R/$P${DEAD}_file"
+	age "2 hours" "$R"/*
+	run --separate-stderr inside sb-sweep --json --procfs=/mnt/host "$R"
+	assert_counts seen=2 alive=2
+	# Where it asks the same, numbers prove.
+	mkdir -p /mnt/same
+	mount --bind /proc /mnt/same
+	sweep --json --procfs=/mnt/same "$R"
+	umount /mnt/same
+	assert_success
+	assert_counts seen=2 files=2
+}
+
 @test "--procfs that is none of our kernel's, and none that says whose: every number is alive" {
 	mkdir "$BATS_TEST_TMPDIR/proc"
 	touch "$E"

@@ -129,6 +129,12 @@ teardown() {
 	sweep --json --all-users
 	assert_success
 	assert_equal "$(json '.roots | length')" 0
+	# And where there is no such directory.
+	# shellcheck disable=SC2016
+	run --separate-stderr unshare --mount --propagation private sh -c 'mount -t tmpfs sb-run /run &&
+		exec "$1" --json --all-users' sh "$BIN/sb-sweep"
+	assert_success
+	assert_equal "$(json '.roots | length')" 0
 }
 
 @test "--all-users is for root alone, and goes with neither ROOT nor --uid" {

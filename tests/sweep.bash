@@ -62,24 +62,6 @@ assert_left() {
 	assert_equal "$(left)" "$([ $# -eq 0 ] || printf '%s\n' "$@" | LC_ALL=C sort)"
 }
 
-held=0
-# Starts a command that says "ready", waits until it has, and leaves its pid in $HOLDER.
-hold() {
-	local out=$BATS_TEST_TMPDIR/hold.$((++held))
-	"$@" >"$out" 2>&1 3>&- &
-	HOLDER=$!
-	remember "$HOLDER"
-	until grep -q '^ready' "$out"; do
-		kill -0 "$HOLDER" 2>/dev/null || fail "no holder: $(cat "$out")"
-		sleep 0.01
-	done
-}
-
-let_go() {
-	kill -KILL "$HOLDER"
-	wait "$HOLDER" || true
-}
-
 # A process that does nothing until it is ended; its pid is in $SLEEPER.
 sleeper() {
 	"$@" sleep 1000 3>&- &
@@ -113,4 +95,23 @@ stop_at() {
 	STOPPED=$(cat "/proc/$STRACE/task/$STRACE/children")
 	STOPPED=${STOPPED%% *}
 	remember "$STOPPED"
+}
+
+# interrupt SIGNAL COMMAND...: starts a sweep of $R that is slowed down, and sends it the signal once
+# something went; its end as with run.
+interrupt() {
+	local before pid
+	before=$(stat -f -c %d "$R")
+	"$HELPERS/deny" unlinkat@10000000=EIO -- "${@:2}" \
+		>"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
+	remember $!
+	until [ "$(stat -f -c %d "$R")" -gt "$before" ]; do
+		kill -0 "${started[-1]}"
+	done
+	pid=$(cat "/proc/${started[-1]}/task/${started[-1]}/children")
+	kill -"$1" "${pid% }"
+	status=0
+	wait "${started[-1]}" || status=$?
+	output=$(cat "$BATS_TEST_TMPDIR/out")
+	stderr=$(cat "$BATS_TEST_TMPDIR/err")
 }

@@ -106,6 +106,13 @@ unit() {
 @test "unit: user" {
 	need_root # it has to know more than one group
 	unit user
+	# In more groups than are asked for at first.
+	cp /etc/group "$BATS_TEST_TMPDIR/group"
+	seq 70001 70100 | sed 's/.*/sb&:x:&:root/' >>"$BATS_TEST_TMPDIR/group"
+	# shellcheck disable=SC2016
+	unshare --mount --propagation private bash -ec 'mount --bind "$1" /etc/group
+		[ "$(id -G root | wc -w)" -gt 100 ] && exec "$2"' \
+		_ "$BATS_TEST_TMPDIR/group" "$SB_TOP/build/unit/test_user"
 }
 
 @test "unit: sweep" {

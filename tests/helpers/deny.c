@@ -286,7 +286,8 @@ static size_t build_filter(struct sock_filter *code)
 	if (counting) {
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 							 offsetof(struct seccomp_data, nr));
-		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 1);
+		code[n++] =
+			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 1);
 		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF);
 	}
 	for (size_t i = 0; i < rule_count; i++) {
@@ -334,7 +335,8 @@ static int install_filter(unsigned int flags)
 
 static void run(char **command)
 {
-	execvpe(command[0], command, environ); /* of execvp the compiler makes one that counts first */
+	execvpe(command[0], command,
+		environ); /* of execvp the compiler makes one that counts first */
 	fprintf(stderr, "deny: cannot run '%s': %s\n", command[0], strerror(errno));
 	_exit(127);
 }

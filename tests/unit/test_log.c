@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,22 +42,28 @@ static void say_what_is_not_wanted(void)
 }
 
 /* What a process without memory writes to stderr. */
-static void listen(void (*speak)(void), char *ret, size_t size)
+static void listen(void (*prepare)(void), void (*speak)(void), char *ret, size_t size)
 {
 	int ends[2];
 	ssize_t n;
 	pid_t child;
 
 	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0) {
-		const struct rlimit none = {0, 0};
+		struct rlimit before, none;
 
 		dup2(ends[1], STDERR_FILENO);
+		if (prepare)
+			prepare();
+		getrlimit(RLIMIT_AS, &before);
+		none = (struct rlimit){0, before.rlim_max};
 		setrlimit(RLIMIT_AS, &none);
 		speak();
-		_exit(0);
+		setrlimit(RLIMIT_AS, &before);
+		exit(0);
 	}
 	close(ends[1]);
 	n = read(ends[0], ret, size - 1);
@@ -76,17 +83,43 @@ static void without_memory_it_says_so(void **state)
 	skip(); /* the sanitizer needs memory of its own */
 #endif
 	for (size_t i = 0; i < sizeof(speakers) / sizeof(speakers[0]); i++) {
-		listen(speakers[i], said, sizeof(said));
+		listen(NULL, speakers[i], said, sizeof(said));
 		assert_string_equal(said, "test: out of memory, for which a message was lost\n");
 	}
-	listen(say_what_is_not_wanted, said, sizeof(said));
+	listen(NULL, say_what_is_not_wanted, said, sizeof(said));
 	assert_string_equal(said, "");
+}
+
+/* As systemd does for a unit whose stderr is the journal's. */
+static void let_stderr_be_the_journal(void)
+{
+	char stream[64];
+	struct stat st;
+
+	fstat(STDERR_FILENO, &st);
+	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		 (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	sb_log_init("test", 0);
+}
+
+static void without_memory_the_journal_learns_the_level(void **state)
+{
+	char said[256];
+
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	skip();
+#endif
+	listen(let_stderr_be_the_journal, say, said, sizeof(said));
+	assert_string_equal(said, "<4>test: out of memory, for which a message was lost\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_memory_it_says_so),
+		cmocka_unit_test(without_memory_the_journal_learns_the_level),
 	};
 
 	memset(text, 'x', LONG);

@@ -1,6 +1,7 @@
 /* The mounts of a namespace: text that is parsed, and the kernel's own answer beside it. */
 #include "nsmount.h"
 
+#include "mntabi.h"
 #include "proc.h"
 
 #include <errno.h>
@@ -225,6 +226,87 @@ static void our_own_namespace_by_both_ways(void **state)
 	close(procfs);
 }
 
+#define STRINGS 32 /* bytes */
+
+/* An answer of statmount(2), with its strings behind it. */
+union answer {
+	struct sb_statmount head;
+	char bytes[sizeof(struct sb_statmount) + STRINGS];
+};
+
+static union answer good_answer(void)
+{
+	static const char strings[] = "/entry\0/mnt\0rw,size=1k";
+	union answer answer = {.head = {.size = sizeof(answer),
+					.mask = SB_STATMOUNT_SB_BASIC | SB_STATMOUNT_MNT_BASIC |
+						SB_STATMOUNT_MNT_ROOT | SB_STATMOUNT_MNT_POINT |
+						SB_STATMOUNT_MNT_OPTS,
+					.mnt_id_old = 7,
+					.mnt_root = 0,
+					.mnt_point = 7,
+					.mnt_opts = 12}};
+
+	memcpy(answer.head.str, strings, sizeof(strings));
+	return answer;
+}
+
+static int decode(const union answer *answer, struct sb_mount *ret)
+{
+	return sb_nsmount_decode(&answer->head, sizeof(*answer), ret);
+}
+
+static void an_answer_of_statmount(void **state)
+{
+	union answer answer = good_answer();
+	struct sb_mount mount;
+
+	(void)state;
+	assert_int_equal(decode(&answer, &mount), 0);
+	assert_int_equal(mount.id, 7);
+	assert_string_equal(mount.root, "/entry");
+	assert_string_equal(mount.point, "/mnt");
+	assert_string_equal(mount.options, "rw,size=1k");
+	answer.head.mask &= ~(uint64_t)(SB_STATMOUNT_MNT_POINT | SB_STATMOUNT_MNT_OPTS);
+	assert_int_equal(decode(&answer, &mount), 0);
+	assert_string_equal(mount.point, "");
+	assert_null(mount.options);
+}
+
+static void answers_of_a_wrong_size(void **state)
+{
+	union answer answer = good_answer();
+	struct sb_mount mount;
+
+	(void)state;
+	assert_int_equal(sb_nsmount_decode(&answer.head, sizeof(answer.head) - 1, &mount), -EIO);
+	assert_int_equal(sb_nsmount_decode(&answer.head, sizeof(answer) - 1, &mount), -EIO);
+	answer.head.size = sizeof(answer.head) - 1;
+	assert_int_equal(decode(&answer, &mount), -EIO);
+	answer = good_answer();
+	answer.head.mask &= ~(uint64_t)SB_STATMOUNT_MNT_ROOT;
+	assert_int_equal(decode(&answer, &mount), -ENOSYS);
+}
+
+static void answers_that_point_outside_of_themselves(void **state)
+{
+	union answer answer;
+	struct sb_mount mount;
+	uint32_t *const offsets[] = {&answer.head.mnt_root, &answer.head.mnt_point,
+				     &answer.head.mnt_opts};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		answer = good_answer();
+		*offsets[i] = STRINGS;
+		assert_int_equal(decode(&answer, &mount), -EIO);
+		/* One that does not end in there. */
+		answer = good_answer();
+		memset(answer.bytes + sizeof(answer) - 8, 'x', 8);
+		*offsets[i] = STRINGS - 8;
+		assert_int_equal(decode(&answer, &mount), -EIO);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -236,6 +318,9 @@ int main(void)
 		cmocka_unit_test(a_nul_byte_is_no_end),
 		cmocka_unit_test(tables_grow),
 		cmocka_unit_test(our_own_namespace_by_both_ways),
+		cmocka_unit_test(an_answer_of_statmount),
+		cmocka_unit_test(answers_of_a_wrong_size),
+		cmocka_unit_test(answers_that_point_outside_of_themselves),
 	};
 
 	return cmocka_run_group_tests_name("nsmount", tests, NULL, NULL);

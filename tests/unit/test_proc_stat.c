@@ -167,6 +167,32 @@ static void arguments_are_joined(void **state)
 	assert_string_equal(buffer, "sleep in");
 }
 
+static void links_of_namespaces(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"mnt",
+		"mnt:",
+		"mnt:[",
+		"mnt:[]",
+		"mnt:4026531840",
+		"mnt:[4026531840",
+		"mnt:[4026531840] ",
+		"mnt:[-1]",
+		"mnt:[18446744073709551616]",
+		"mnt:[000000000000000000000000001]",
+		"net:[4026531840]",
+		"mntx:[4026531840]",
+	};
+	uint64_t inode = 0;
+
+	(void)state;
+	assert_true(sb_proc_parse_ns("mnt:[4026531840]", "mnt", &inode));
+	assert_int_equal(inode, 4026531840);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_false(sb_proc_parse_ns(texts[i], "mnt", &inode));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +203,7 @@ int main(void)
 		cmocka_unit_test(status_tells_the_levels_of_pid_namespaces),
 		cmocka_unit_test(what_is_no_status_is_refused),
 		cmocka_unit_test(arguments_are_joined),
+		cmocka_unit_test(links_of_namespaces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

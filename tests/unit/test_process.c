@@ -1,6 +1,8 @@
 /* Signals to one process, and to nobody else. */
 #include "process.h"
 
+#include "pidfd.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,12 +52,20 @@ static void whose_it_is(void **state)
 	assert_false(sb_process_is_of(&process, 3));
 }
 
+static void no_pidfd_of_a_group(void **state)
+{
+	(void)state;
+	assert_int_equal(sb_pidfd_open(0), -EINVAL);
+	assert_int_equal(sb_pidfd_open(-1), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_signal_to_init_nor_to_a_group),
 		cmocka_unit_test(no_signal_to_a_mere_number),
 		cmocka_unit_test(whose_it_is),
+		cmocka_unit_test(no_pidfd_of_a_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
