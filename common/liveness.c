@@ -9,6 +9,14 @@
 #include <signal.h>
 #include <string.h>
 
+/* kill(2) asks our own pid namespace, whatever a procfs that was named has to tell. */
+static bool are_we_initial(void)
+{
+	sb_auto_close int procfs = open(SB_PROC_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return procfs >= 0 && sb_proc_is_initial(procfs);
+}
+
 void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool procfs_given,
 		       bool trust_pidns)
 {
@@ -19,11 +27,10 @@ void sb_liveness_start(struct sb_liveness *liveness, const char *procfs, bool pr
 	};
 	if (liveness->procfs < 0)
 		liveness->procfs = -errno;
-	/* kill(2) asks our own pid namespace, whatever procfs is read: both have to be the first.
-	 */
 	liveness->numbers_prove =
-		trust_pidns || (liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
-				sb_proc_is_initial(liveness->procfs));
+		trust_pidns ||
+		(liveness->procfs >= 0 && sb_proc_is_procfs(liveness->procfs) &&
+		 sb_proc_is_initial(liveness->procfs) && (!procfs_given || are_we_initial()));
 }
 
 int sb_liveness_note_scan(struct sb_liveness *liveness)

@@ -133,8 +133,8 @@ bool sb_proc_is_procfs(int procfs);
 
 /*
  * Whether a procfs shows us in the initial pid namespace. It then is of that namespace: no procfs
- * of one below has a "self" for who is above. False for a procfs that does not show us, whatever it
- * is.
+ * of one below has a "self" for who is above. What is mounted over "self" can lie, as it can over
+ * any process: that is for who relies on it to look at.
  */
 bool sb_proc_is_initial(int procfs);
 

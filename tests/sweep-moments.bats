@@ -49,18 +49,30 @@ inside() {
 	assert_equal "$(json .totals.kept.alive)" 2
 }
 
-@test "--procfs of the outside: kill(2) asks within, so no number there is proven dead" {
-	touch "$E" "$R/$P${DEAD}_file"
-	age "2 hours" "$R"/*
+@test "--procfs: numbers prove where it and we are in the initial pid namespace" {
+	touch "$E"
+	age "2 hours" "$E"
 	run --separate-stderr inside sb-sweep --json --procfs=/mnt/host "$R"
-	assert_counts seen=2 alive=2
-	# Where it asks the same, numbers prove.
-	mkdir -p /mnt/same
-	mount --bind /proc /mnt/same
-	sweep --json --procfs=/mnt/same "$R"
-	umount /mnt/same
+	assert_counts seen=1 alive=1
+	# Where it is another one's.
+	mkdir -p /mnt/proc
+	hold unshare --pid --fork --kill-child sh -c 'mount -t proc proc /mnt/proc && echo ready
+		exec sleep infinity'
+	sweep --json --procfs=/mnt/proc "$R"
+	umount /mnt/proc
+	assert_counts seen=1 alive=1
+	# Where it tells a lie of us: kill(2) asks within.
+	# shellcheck disable=SC2016
+	run --separate-stderr inside sh -c 'read -r pid _ </mnt/host/self/stat
+		mount -t tmpfs lie "/mnt/host/$pid" && mkdir "/mnt/host/$pid/ns" &&
+		ln -s "pid:[4026531836]" "/mnt/host/$pid/ns/pid" && exec "$@"' sh \
+		sb-sweep --json --procfs=/mnt/host "$R"
+	assert_counts seen=1 alive=1
+	mount --bind /proc /mnt/proc
+	sweep --json --procfs=/mnt/proc "$R"
+	umount /mnt/proc
 	assert_success
-	assert_counts seen=2 files=2
+	assert_counts seen=1 files=1
 }
 
 @test "--procfs that is none of our kernel's, and none that says whose: every number is alive" {
