@@ -236,7 +236,7 @@ stray processes killed: 1"
 
 @test "--keep adds, --no-keep takes the default away" {
 	ns 'start sleep infinity; a=$started; start sleep 300; b=$started; start sleep 301; c=$started
-		as_user sb-killstray --keep="sleep 300" --keep="/x/sleep 999" --keep="a-name-longer-than-comm 1"
+		as_user sb-killstray --keep="a-name-longer-than-comm 1" --keep="sleep 300" --keep="/x/sleep 999"
 		expect_lives $a; expect_lives $b; expect_gone $c
 		as_user sb-killstray --no-keep --keep="sleep 300"
 		expect_gone $a; expect_lives $b'

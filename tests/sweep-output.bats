@@ -225,7 +225,7 @@ teardown() {
 	local wrong
 	stage "${P}${DEAD}_x"
 	for wrong in --no-such-option --uid=nobody-of-that-name --uid=-1 --uid=4294967295 \
-		--require=unproven --evidence=faith --progress=maybe ""; do
+		--require=unproven --evidence=faith --progress=maybe --procfs= ""; do
 		sweep "$R" "$wrong"
 		assert_failure 2
 		assert_output ""

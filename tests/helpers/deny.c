@@ -15,8 +15,8 @@
  * with its status (128 + signal when it was killed); --hits=FILE gets the number of calls that it
  * made fail. Without such a rule the command takes the place of this process. Usage errors: 125.
  *
- * In a build that counts coverage (GCOV_PREFIX is set) every rule is decided here, and whoever has
- * come to write its counts is let through: half of them written would be all of them lost.
+ * With one, in a build that counts coverage (GCOV_PREFIX is set), every rule is decided here, and
+ * whoever has come to write its counts is let through: half of them written are all of them lost.
  */
 #include "text.h"
 
@@ -497,12 +497,12 @@ int main(int argc, char **argv)
 
 	if (at < argc && strncmp(argv[at], "--hits=", 7) == 0)
 		hits_file = argv[at++] + 7;
-	counting = getenv("GCOV_PREFIX") != NULL;
 	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
 		add_rule(argv[at]);
 	if (at + 1 >= argc)
 		usage("no command after", "--");
-	if (supervised || counting)
+	counting = supervised && getenv("GCOV_PREFIX");
+	if (supervised)
 		return run_supervised(argv + at + 1, hits_file);
 	install_filter(0);
 	run(argv + at + 1);
