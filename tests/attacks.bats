@@ -154,19 +154,26 @@ killed_after() {
 		age "2 days" "$R/${what%%/*}"
 		hold "$HELPERS/fuse-mute" "$R/$what"
 	done
+	# Of which nobody else, be it root, learns anything.
+	what=${P}${DEAD}_theirs
+	mkdir "$R/$what"
+	chown "$USER_UID:$USER_UID" "$R/$what"
+	age "2 days" "$R/$what"
+	hold "$HELPERS/fuse-mute" "$R/$what" "$OTHER_UID"
+	run stat "$R/$what"
+	assert_failure
 	run --separate-stderr timeout 60 sb-pinscan --all
 	assert_equal "$status" 0
 	run --separate-stderr timeout 60 sb-sweep --json --uid="$USER_UID" "$R"
 	echo "# $status $output $stderr"
 	assert_equal "$status" 0
-	assert_counts seen=4 dirs=1 mounted=3
+	assert_counts seen=5 dirs=1 mounted=4
 	assert_dir_exist "$R/${P}${DEAD}_k0/1"
 	assert_dir_exist "$R/${P}${DEAD}_k1/0"
 	run --separate-stderr timeout 60 sb-legacy-heal --json --marker="$M" --uid="$USER_UID" "$R"
 	echo "# $status $output $stderr"
 	assert_equal "$status" 0
 	assert_counts seen=71 dirs=70 mounted=1
-	# Root's mounts deny the user all that they could tell.
 	chmod 711 "$B"
 	run --separate-stderr timeout 60 "${AS_USER[@]}" "$BIN/sb-sweep" --json "$R"
 	echo "# $status $output $stderr"
@@ -174,17 +181,17 @@ killed_after() {
 	# By the mount tables it would be no different.
 	run --separate-stderr timeout 60 sb-sweep --json --evidence=mountinfo --trust-pidns \
 		--uid="$USER_UID" "$R"
-	assert_counts seen=3 mounted=3
+	assert_counts seen=4 mounted=4
 	all_is_untouched
 	end_started
 	# Their servers are gone, the mounts are not: whoever asks is told that nobody is connected.
 	run --separate-stderr timeout 60 sb-sweep --json --uid="$USER_UID" "$R"
 	assert_equal "$status" 0
-	assert_counts seen=3 mounted=3
-	umount -l "$R/${P}${DEAD}_k0/0" "$R/${P}${DEAD}_on" "$R/${P}${DEAD}_k1/1/0" "$R/tmpzzzzzzz9"
+	assert_counts seen=4 mounted=4
+	umount -l "$R/${P}${DEAD}_theirs" "$R/${P}${DEAD}_k0/0" "$R/${P}${DEAD}_on" "$R/${P}${DEAD}_k1/1/0" "$R/tmpzzzzzzz9"
 	run --separate-stderr sb-sweep --json --uid="$USER_UID" "$R"
 	assert_success
-	assert_counts seen=3 dirs=3
+	assert_counts seen=4 dirs=4
 }
 
 @test "clocks: stamps of any time, and a host that booted at another time, free nobody's entry" {

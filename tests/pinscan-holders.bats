@@ -633,6 +633,14 @@ teardown() {
 	scan_as=(unshare --pid --fork --kill-child)
 	scan auto --procfs="$D/proc" "$F"
 	assert_status "$wanted"
+	# What says so is believed that; that it was mounted there is a gap of its own.
+	# shellcheck disable=SC2016
+	scan_as=(unshare --mount --pid --fork --kill-child sh -c 'mount -t tmpfs lie "$0/1" &&
+		mkdir "$0/1/ns" && ln -s "pid:[4026531836]" "$0/1/ns/pid" && exec "$@"' "$D/proc")
+	scan namespaces --procfs="$D/proc" --json "$F"
+	assert_status 3
+	[[ $(json '.coverage.gaps[].reason') == *"mounted over"* ]]
+	[[ $(json '.coverage.gaps[].reason') != *"pid namespace"* ]]
 	scan_as=()
 	scan auto --procfs="$D/proc" --trust-pidns --json "$F"
 	assert_status 0

@@ -366,9 +366,12 @@ each_call_fails() {
 	need_root
 	local n
 	make_root "$USER_UID" 0777
+	# What only its owner may empty, and what root could without any privilege.
 	mkdir -m 1777 "$R/$F" "$R/$F/theirs"
 	echo precious >"$R/$F/theirs/file"
 	chown -R "$OTHER_UID" "$R/$F/theirs"
+	mkdir "$R/$F/roots"
+	echo precious >"$R/$F/roots/file"
 	age "2 days" "$R/$F"
 	chown "$USER_UID" "$R/$F"
 	for n in $(seq 1 8); do
@@ -376,6 +379,7 @@ each_call_fails() {
 			sb-sweep --json --uid="$USER_UID" "$R"
 		echo "# $n: $status $output $stderr"
 		assert_equal "$(cat "$R/$F/theirs/file")" precious
+		assert_equal "$(cat "$R/$F/roots/file")" precious
 		assert_not_equal "$status" 0
 	done
 }

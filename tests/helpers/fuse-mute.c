@@ -2,10 +2,12 @@
  * A file system that does not answer: whoever looks at anything in it waits in the kernel, and no
  * signal ends that wait; one that was sent SIGKILL waits on in state D.
  *
- *   fuse-mute DIR    mounts it on DIR, prints "ready", and takes requests without ever answering
- *                    one; all who wait come loose when this program ends, however it ends
+ *   fuse-mute DIR [UID]   mounts it on DIR, prints "ready", and takes requests without ever
+ *                         answering one; all who wait come loose when this program ends, however
+ *                         it ends
  *
- * SIGTERM and SIGINT unmount DIR as well; after SIGKILL the mount stays and answers ENOTCONN.
+ * With UID it is that user's alone, and tells nobody else anything, not even root. SIGTERM and
+ * SIGINT unmount DIR as well; after SIGKILL the mount stays and answers ENOTCONN.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,16 +67,16 @@ int main(int argc, char **argv)
 	char options[128];
 	ssize_t n;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: fuse-mute DIR\n");
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: fuse-mute DIR [UID]\n");
 		return 2;
 	}
 	place = argv[1];
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (device < 0)
 		die("open", "/dev/fuse");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
-		 device);
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,group_id=0,user_id=%s", device,
+		 argc == 3 ? argv[2] : "0,allow_other");
 	if (mount("fuse-mute", argv[1], "fuse", MS_NOSUID | MS_NODEV, options) < 0)
 		die("mount", argv[1]);
 	signal(SIGTERM, stop);
