@@ -167,8 +167,10 @@ APART='exec 5>&1 >$T/all 2>&1 </dev/null
 }
 
 @test "hidepid where nothing can be opened to learn of it: never told as none" {
-	with_own_init 2 'for n in $(seq 50); do
-		deny openat@$n=EMFILE -- sb-killstray --grace=0 >/dev/null 2>&1 && exit 9; done; exit 0'
+	# One that fails is made up for by another way to learn it; further ones are not.
+	with_own_init 2 'for n in $(seq 50); do for more in 0 1 2 3; do
+		deny openat@$n+$more=EMFILE -- sb-killstray --grace=0 >/dev/null 2>&1 && exit 9
+		done; done; exit 0'
 	assert_success
 }
 

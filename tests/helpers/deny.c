@@ -4,12 +4,13 @@
  *
  *   deny [--hits=FILE] RULE... -- COMMAND [ARG...]
  *
- * RULE is CALL[:ARGUMENT][@N[+]]=ERRNO, for example
+ * RULE is CALL[:ARGUMENT][@N[+[M]]]=ERRNO, for example
  *   listmount=ENOSYS            every listmount fails
  *   ioctl:NS_MNT_GET_NEXT=EPERM every ioctl with that request
  *   statx:0x1000=EINVAL         every statx whose mask has one of these bits
  *   openat@7=EMFILE             the seventh openat, of whatever thread or child
  *   openat@7+=EMFILE            the seventh and all later ones
+ *   openat@7+2=EMFILE           the seventh and two more
  *
  * A rule with @N is decided in this process, which then stays as the parent of the command and ends
  * with its status (128 + signal when it was killed); --hits=FILE gets the number of calls that it
@@ -184,8 +185,8 @@ struct rule {
 	const struct call *call;
 	bool has_argument;
 	uint32_t argument;
-	uint64_t nth; /* ANY_CALL, or from 1 */
-	bool onwards;
+	uint64_t nth;  /* ANY_CALL, or from 1 */
+	uint64_t last; /* of those that fail, from the nth on */
 	int error;
 	uint64_t seen;
 };
@@ -251,14 +252,16 @@ static void add_rule(char *text)
 	nth = strchr(text, '@');
 	if (nth) {
 		char *plus = strchr(nth, '+');
+		uint64_t more = 0;
 
 		*nth++ = '\0';
-		if (plus && !plus[1]) {
-			*plus = '\0';
-			rule->onwards = true;
-		}
+		if (plus)
+			*plus++ = '\0';
 		if (sb_text_parse_u64(nth, UINT32_MAX, &rule->nth) < 0 || rule->nth == ANY_CALL)
 			usage("no such count:", nth);
+		if (plus && *plus && sb_text_parse_u64(plus, UINT32_MAX, &more) < 0)
+			usage("no such count:", plus);
+		rule->last = plus && !*plus ? UINT64_MAX : rule->nth + more;
 		supervised = true;
 	}
 	argument = strchr(text, ':');
@@ -424,7 +427,7 @@ static int judge(const struct seccomp_notif *call, unsigned long *hits)
 		if (rule->nth == ANY_CALL)
 			return rule->error;
 		rule->seen++;
-		if (rule->seen < rule->nth || (rule->seen > rule->nth && !rule->onwards))
+		if (rule->seen < rule->nth || rule->seen > rule->last)
 			return 0;
 		++*hits;
 		return rule->error;
