@@ -207,7 +207,7 @@ marker_state() {
 	assert_counts seen=65 dirs=64 young=1
 }
 
-@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; the one is no pile a day later" {
+heal_99_of_100() {
 	pile 99
 	perfect
 	age "23 hours" "$R/$X"
@@ -216,6 +216,10 @@ marker_state() {
 	assert_counts seen=100 dirs=99 young=1
 	assert_equal "$(marker_state)" withheld
 	assert_not_exist "$M"
+}
+
+@test "100 candidates, one of them 23 h old: 99 go, status 5, no marker; the one is no pile a day later" {
+	heal_99_of_100
 	# A day later it is old enough, but alone it proves nothing any more: it stays, for good.
 	age "25 hours" "$R/$X"
 	heal --json "$R"
@@ -229,13 +233,7 @@ marker_state() {
 }
 
 @test "100 candidates, one of them 23 h old: with --threshold=1 a day later the rest goes too" {
-	pile 99
-	perfect
-	age "23 hours" "$R/$X"
-	heal --json "$R"
-	assert_failure 5
-	assert_counts seen=100 dirs=99 young=1
-	assert_not_exist "$M"
+	heal_99_of_100
 	age "25 hours" "$R/$X"
 	heal --json --threshold=1 "$R"
 	assert_success

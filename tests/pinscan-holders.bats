@@ -592,10 +592,8 @@ teardown() {
 
 @test "holders: /proc named as a procfs is as good as /proc" {
 	# That it is of the initial pid namespace is learnt though pid 1 be closed to the user.
-	for way in namespaces mountinfo; do
-		scan_as_user "$way" --procfs=/proc "$F"
-		assert_status 0
-	done
+	scan_as=("${AS_USER[@]}")
+	assert_free_by "namespaces mountinfo" --procfs=/proc "$F"
 }
 
 @test "holders: /proc of another pid namespace than ours proves nothing" {
@@ -626,8 +624,7 @@ teardown() {
 	pin_hold "$R/$E" "$T1"
 	scan auto --procfs="$D/proc" "$E"
 	assert_status 7
-	scan auto --procfs="$D/proc" "$F"
-	assert_status 0
+	assert_free_by auto --procfs="$D/proc" "$F"
 	wanted=3
 	[ "$(readlink "$D/proc/1/ns/pid" 2>/dev/null)" != 'pid:[4026531836]' ] || wanted=0
 	scan_as=(unshare --pid --fork --kill-child)

@@ -95,17 +95,17 @@ assert_pinned_by() {
 }
 
 # Others on this machine may come and go, or sit in a namespace that nobody can read, so a proof may
-# take more than one scan.
+# take more than one scan. assert_free_by WAYS ARG...
 assert_free_by() {
 	local way
 	for way in $1; do
-		wait_until is_free_by "$way" "$2"
+		wait_until is_free_by "$way" "${@:2}"
 	done
 }
 
 is_free_by() {
 	scan "$@"
-	[ "$status" != 7 ] || fail "$2 is pinned: $stderr"
+	[ "$status" != 7 ] || fail "pinned by $*: $stderr"
 	[ "$status" = 0 ]
 }
 
